@@ -715,8 +715,8 @@ class Store(ConversationLog, Protocol):
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
 
-        A store may do several writes in one transaction. ``alone`` says that what ``decide`` sees must be committed already, since it
-        hands that on.
+        A store may do several writes in one transaction, and their decisions in one thread. ``alone`` says that what ``decide`` sees must
+        be committed already, since it hands that on, or compares it with what does not know the other writes yet.
 
         The transaction looks whether ``key`` was seen before, and that alone decides: if so, the stored result is returned
         without calling ``decide``. Only for a key does ``codec`` make JSON of the result.

@@ -91,7 +91,9 @@ _CHANGEABLE_FIELDS = ParameterReader(_CHANGEABLE)
 _ID = NAMES.index("id")
 # Where in a row the values stand that must be decoded or checked, and how.
 _DECODERS = tuple(
-    (position, _decoder(field.type)) for position, field in enumerate(MEMORY_FIELDS) if field.type not in UNCHECKED_TYPES
+    (position, _decoder(field.type))
+    for position, field in enumerate(MEMORY_FIELDS)
+    if field.type not in UNCHECKED_TYPES
 )
 
 # Statements are made once, from the list of fields; nothing that is stored ever goes into them.

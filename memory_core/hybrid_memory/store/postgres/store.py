@@ -35,20 +35,16 @@ from hybrid_memory.store.base import (
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.postgres import list_table, review_table, store_facts, tables
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
 from hybrid_memory.store.postgres.hints import Announcer
 from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.memory_table import memories_by_id
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
-from hybrid_memory.store.postgres.reading_table import PostgresReadings
 from hybrid_memory.store.postgres.schema import MIGRATIONS, migrate
 from hybrid_memory.store.postgres.snapshot import read_snapshot
 from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.tables import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.postgres.term_key import ensure_term_key
 from hybrid_memory.store.postgres.undo_table import read_undos
-from hybrid_memory.store.postgres.vector_table import vectors_by_id
-from hybrid_memory.store.postgres.word_columns import PostgresWordColumns
+from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
 from hybrid_memory.store.postgres.writers import Writers
 from hybrid_memory.terms import TermHasher
 
@@ -61,7 +57,6 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
-_Work = Callable[Concatenate[PgSession, _Arguments], _Value]
 
 _TRIES = 20  # of a change that other hubs are in the way of
 _PAUSE_SECONDS = 0.01
@@ -70,17 +65,13 @@ _PAUSE_SECONDS = 0.01
 class PostgresStore:
     """Keeps memories in a PostgreSQL database, which any number of these share; see `hybrid_memory.store.base.Store`.
 
-    ``embedder_change``, ``reencoding`` and ``readings`` are the parts that change the embedder, encode words anew, and keep the journal of
-    readings. ``heads`` is what is known of the ends of the logs without asking.
+    ``heads`` is what is known of the ends of the logs without asking.
     """
 
     def __init__(self, connections: Connections, clock: Clock, term_key: int) -> None:
         self.connections = connections
         self.heads = KnownHeads()
         self.hasher = TermHasher(term_key)
-        self.embedder_change = PostgresEmbedderChange(connections, clock)
-        self.reencoding = PostgresWordColumns(connections)
-        self.readings = PostgresReadings(connections)
         self._clock = clock
         self._announcer = Announcer(connections.conninfo, term_key)
         self._writers = Writers(connections, clock, self.heads, self._announcer)
@@ -158,10 +149,14 @@ class PostgresStore:
 
     def _pin(self, session: PgSession, identity: str, dimensions: int) -> PinnedEmbedder:
         """Pin an embedder; of several hubs at once one does, and the others see it."""
-        tables.insert_embedder(session, PinnedEmbedder(1, identity, dimensions), self._clock.now())
-        pinned = pinned_embedder(session)
-        assert pinned is not None
-        return pinned
+        ours = PinnedEmbedder(1, identity, dimensions)
+        tables.insert_embedder(session, ours, self._clock.now())
+        return pinned_embedder(session) or ours
+
+    def embedder(self) -> tuple[str, int] | None:
+        """Return identity and dimensions of the pinned embedder."""
+        pinned = self._read(EVERYTHING, pinned_embedder)
+        return (pinned.identity, pinned.dimensions) if pinned else None
 
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
@@ -177,6 +172,11 @@ class PostgresStore:
         last = self.last_write()
         if last is not None:
             self._writers.last_at = max(self._writers.last_at, to_micros(last))
+
+    def told(self, namespace: str, position: int) -> None:
+        """Note that a commit of this hub has brought a namespace to a position, and have the other hubs told."""
+        self.heads.note(namespace, position)
+        self._announcer.announce(namespace, position)
 
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment; batches and vectors are read from the server as they are asked for."""
@@ -217,7 +217,7 @@ class PostgresStore:
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
-        return self._read([namespace], vectors_by_id, namespace, list(ids))
+        return self._moment([namespace], _vectors, namespace, list(ids))
 
     def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
@@ -357,3 +357,8 @@ class PostgresStore:
                 if tries == _TRIES:
                     raise
             sleep(_PAUSE_SECONDS)
+
+
+def _vectors(session: PgSession, namespace: str, ids: Sequence[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+    pinned = pinned_embedder(session)
+    return vectors_by_id(session, pinned, namespace, ids) if pinned else {}

@@ -27,6 +27,7 @@ from hybrid_memory.store.base import (
 from hybrid_memory.store.encoding import check_moment, check_number, check_text
 from hybrid_memory.store.memory_fields import MOST, object_from_json
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
+from hybrid_memory.store.postgres.vector_table import PINNED, PinnedEmbedder
 
 # The first statement of every write: from here to the end of the transaction nobody else writes this namespace. The number of the
 # transaction comes along, by which it can be found out later whether it was committed.
@@ -77,7 +78,6 @@ _BUFFER_PUT = """
 """
 _BUFFER_DELETE = "DELETE FROM buffer WHERE namespace = $1 AND session = $2 AND agent = $3"
 
-_EMBEDDER = "SELECT number, identity, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1"
 _EMBEDDER_INSERT = """
     INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES ($1, $2, $3, $4) ON CONFLICT (number) DO NOTHING
 """
@@ -124,15 +124,6 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class PinnedEmbedder:
-    """The embedder of a store; ``number`` stands beside its vectors."""
-
-    number: int
-    identity: str
-    dimensions: int
-
-
-@dataclass(frozen=True, slots=True)
 class StoredRequest:
     """What a request led to."""
 
@@ -159,9 +150,7 @@ def lock_namespace(session: PgSession, namespace: str, keys: Sequence[RequestKey
     """
     check_text(namespace, *(key.relay for key in keys))
     while True:
-        head, embedder, requests = session.together(
-            (_LOCK, (namespace,)), (_EMBEDDER, ()), (_REQUESTS, _columns_of(keys))
-        )
+        head, embedder, requests = session.together((_LOCK, (namespace,)), (PINNED, ()), (_REQUESTS, _columns_of(keys)))
         if head:
             *known, transaction = head[0]
             pinned = PinnedEmbedder(*embedder[0]) if embedder else None
@@ -244,9 +233,7 @@ def read_requests(session: PgSession, keys: Sequence[RequestKey]) -> dict[Reques
 
 def insert_request(session: PgSession, key: RequestKey, done: StoredRequest) -> None:
     """Send what a request led to."""
-    session.send(
-        _REQUEST_INSERT, key.relay, key.number, done.namespace, done.position, to_micros(done.at), done.result
-    )
+    session.send(_REQUEST_INSERT, key.relay, key.number, done.namespace, done.position, to_micros(done.at), done.result)
 
 
 def forget_requests(session: PgSession, relay: str, up_to: int) -> None:
@@ -277,12 +264,6 @@ def write_buffer(session: PgSession, namespace: str, buffer: BufferState) -> Non
         session.send(_BUFFER_DELETE, *place)
     else:
         session.send(_BUFFER_PUT, *place, buffer.state, to_micros(buffer.touched_at))
-
-
-def pinned_embedder(session: PgSession) -> PinnedEmbedder | None:
-    """Return the pinned embedder."""
-    row = session.row(_EMBEDDER)
-    return PinnedEmbedder(*row) if row else None
 
 
 def insert_embedder(session: PgSession, embedder: PinnedEmbedder, at: datetime) -> None:

@@ -36,9 +36,9 @@ from hybrid_memory.store.postgres.memory_table import (
     update_memory,
 )
 from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.tables import Head, PinnedEmbedder, StoredRequest
+from hybrid_memory.store.postgres.tables import Head, StoredRequest
 from hybrid_memory.store.postgres.undo_table import keep_undo, read_undo
-from hybrid_memory.store.postgres.vector_table import put_vector, vectors_by_id
+from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, put_vector, vectors_by_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +65,7 @@ class PgWriteView:
 
     def __init__(self, locked: LockedNamespace, now: datetime) -> None:
         self._session = locked.session
+        self._embedder = locked.embedder
         self._namespace = locked.name
         self._head = locked.head.position
         self._now = now
@@ -79,6 +80,11 @@ class PgWriteView:
         """The position of the last change before this write."""
         return self._head
 
+    @property
+    def embedder(self) -> str | None:
+        """The identity of the store's embedder at this moment."""
+        return self._embedder.identity if self._embedder else None
+
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist."""
         return memories_by_id(self._session, self._namespace, ids)
@@ -89,7 +95,7 @@ class PgWriteView:
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
-        return vectors_by_id(self._session, self._namespace, ids)
+        return vectors_by_id(self._session, self._embedder, self._namespace, ids) if self._embedder else {}
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
@@ -123,9 +129,7 @@ def replayed(locked: LockedNamespace, key: RequestKey, codec: ResultCodec) -> Co
         return None
     if done.namespace != locked.name:
         raise ConstraintViolation("this request was made for another namespace")
-    return CommitResult(
-        result=codec.decode(tables.result_of(done)), position=done.position, at=done.at, replayed=True
-    )
+    return CommitResult(result=codec.decode(tables.result_of(done)), position=done.position, at=done.at, replayed=True)
 
 
 def decide_and_apply(
@@ -182,7 +186,7 @@ def _send_memories(locked: LockedNamespace, changes: ChangeSet) -> None:
         insert_memory(session, memory)
     if locked.embedder is not None:
         for id_, vector in changes.vectors.items():
-            put_vector(session, locked.embedder.number, locked.name, id_, vector)
+            put_vector(session, locked.embedder, locked.name, id_, vector)
     for memory in changes.updated_rows:
         update_memory(session, memory)
     set_tiers(session, changes.retiered)

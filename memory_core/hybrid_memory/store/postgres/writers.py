@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ _MOST_IN_GROUP = 32  # calls; with more the lock would be held for long
 _TRIES = 20  # of a group that other hubs are in the way of
 _PAUSE_SECONDS = 0.01
 _LEAST_SECONDS_TO_ASK = 1.0
+_UNKNOWN = "the connection to the database broke while committing; repeat the call with the same request key to learn the outcome"
+_INTERRUPTED = "the call was interrupted; repeat it with the same request key to learn the outcome"
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +65,8 @@ class _Call:
         """Return the result, or raise what the call failed with."""
         if self.error is not None:
             raise self.error
-        assert self.result is not None
+        if self.result is None:
+            raise OutcomeUnknown(_INTERRUPTED)
         return self.result
 
 
@@ -145,7 +149,7 @@ class Writers:
         finally:
             for call in group[1:]:
                 if not call.is_done:
-                    call.error = OutcomeUnknown("the call was interrupted; repeat it with the same request key")
+                    call.error = OutcomeUnknown(_INTERRUPTED)
                 call.may_lead.set()
             self._pass_on(namespace)
 
@@ -184,10 +188,8 @@ class Writers:
     def _run_together(self, namespace: str, group: list[_Call], *, joining: bool) -> None:
         """Run a group in one transaction, again and again while that is of use, and give each call its outcome."""
         deadline = monotonic() + self._connections.wait_seconds
-        tries = 0
-        while True:
-            tries += 1
-            attempt = _Attempt(group, joining=joining and tries == 1)
+        for tried in count(1):
+            attempt = _Attempt(group, joining=joining and tried == 1)
             try:
                 self._transact(namespace, attempt)
                 break
@@ -195,14 +197,10 @@ class Writers:
                 if monotonic() >= deadline:
                     raise
             except ConcurrentModification:
-                if tries == _TRIES:
+                if tried == _TRIES:
                     raise
             except OutcomeUnknown:
-                left = max(deadline - monotonic(), _LEAST_SECONDS_TO_ASK)
-                committed = was_committed(self._connections, attempt.transaction, attempt.process, left)
-                if committed is None:
-                    raise
-                if committed:
+                if self._was_committed(attempt, deadline):
                     break
             sleep(_PAUSE_SECONDS)
         self._note(namespace, attempt)
@@ -211,6 +209,18 @@ class Writers:
                 call.result = outcome
             else:
                 call.error = outcome
+
+    def _was_committed(self, attempt: _Attempt, deadline: float) -> bool:
+        """Return whether a transaction was committed whose connection was lost meanwhile.
+
+        Raises:
+            OutcomeUnknown: that cannot be learned.
+        """
+        seconds = max(deadline - monotonic(), _LEAST_SECONDS_TO_ASK)
+        committed = was_committed(self._connections, attempt.transaction, attempt.process, seconds)
+        if committed is None:
+            raise OutcomeUnknown(_UNKNOWN)
+        return committed
 
     def _transact(self, namespace: str, attempt: _Attempt) -> None:
         """Run a group in one transaction."""
@@ -232,7 +242,9 @@ class Writers:
             if call.key is not None and (done := replayed(locked, call.key, call.codec)):
                 return done
             with self._marked_as_deciding():
-                return decide_and_apply(locked, call.key, call.decide, call.codec, self._write_time(locked.head.last_at))
+                return decide_and_apply(
+                    locked, call.key, call.decide, call.codec, self._write_time(locked.head.last_at)
+                )
         except Exception as error:
             if locked.sending or locked.session.failed:
                 raise

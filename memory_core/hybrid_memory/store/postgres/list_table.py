@@ -1,0 +1,106 @@
+"""The statements that list memories by filters, and find them by the beginning of their ids or by what they name (`store/listing.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.memory_fields import LONGEST_ID
+from hybrid_memory.store.postgres.sql_session import PgSession
+from hybrid_memory.store.postgres.stored_lists import elements, storable
+
+if TYPE_CHECKING:
+    from hybrid_memory.requests import ListRequest
+
+_FILTERED = """
+    FROM memory
+    WHERE namespace = ANY ($1::text[])
+        AND ($2::text IS NULL OR kind = $2)
+        AND ($3::text IS NULL OR tier = $3)
+        AND ($4::text IS NULL OR origin = $4)
+        AND ($5::text IS NULL OR trust = $5)
+        AND ($6::text IS NULL OR session = $6)
+        AND ($7::bigint IS NULL OR coalesce(occurred_at, created_at) >= $7)
+        AND ($8::bigint IS NULL OR coalesce(occurred_at, created_at) < $8)
+        AND (pinned OR NOT $9::boolean)
+        AND ($10::text IS NULL OR $10 = CASE
+            WHEN forgotten_at IS NOT NULL THEN 'forgotten'
+            WHEN superseded_by IS NOT NULL THEN 'superseded'
+            WHEN expires_at <= $11::bigint THEN 'expired'
+            ELSE 'current'
+        END)
+        AND ($12::text[] = '{}' OR tags IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM unnest($12::text[]) AS wanted
+            WHERE NOT starts_with(tags, '[' || wanted) AND strpos(tags, ',' || wanted) = 0
+        ))
+"""
+_LIST = "SELECT namespace, id" + _FILTERED + "ORDER BY created_at DESC, place DESC LIMIT $13 OFFSET $14"
+_COUNT = "SELECT count(*)" + _FILTERED
+# A span of the index: ids have the order of their bytes, and none is longer than the end of the span.
+_BEGINNING = """
+    SELECT DISTINCT id FROM memory WHERE namespace = ANY ($1::text[]) AND id >= $2 AND id <= $3 AND starts_with(id, $2)
+    ORDER BY id LIMIT $4
+"""
+_LAST_CHARACTER = "\U0010ffff"
+# One search by an index for each kind of link: most rows have none.
+_LINKED_TO = """
+    SELECT namespace, id FROM (
+        SELECT namespace, id, created_at, place FROM memory
+            WHERE namespace = ANY ($1::text[]) AND superseded_by IS NOT NULL AND superseded_by = ANY ($2::text[])
+        UNION SELECT namespace, id, created_at, place FROM memory
+            WHERE namespace = ANY ($1::text[]) AND supersedes IS NOT NULL AND supersedes = ANY ($2::text[])
+        UNION SELECT namespace, id, created_at, place FROM memory
+            WHERE namespace = ANY ($1::text[]) AND duplicate_of IS NOT NULL AND duplicate_of = ANY ($2::text[])
+        UNION SELECT namespace, id, created_at, place FROM memory
+            WHERE namespace = ANY ($1::text[]) AND disputes IS NOT NULL AND disputes = ANY ($2::text[])
+        UNION SELECT namespace, id, created_at, place FROM memory
+            WHERE namespace = ANY ($1::text[]) AND parents IS NOT NULL AND EXISTS (
+                SELECT 1 FROM unnest($3::text[]) AS wanted
+                WHERE starts_with(parents, '[' || wanted) OR strpos(parents, ',' || wanted) > 0
+            )
+    ) AS linked
+    ORDER BY created_at DESC, place DESC LIMIT $4
+"""
+
+
+def list_memories(
+    session: PgSession, namespaces: Sequence[str], wanted: ListRequest, now: datetime
+) -> tuple[list[tuple[str, MemoryId]], int]:
+    """Return namespace and id of the memories of one page, and how many all pages hold."""
+    choices = (wanted.kind, wanted.tier, wanted.origin, wanted.trust)
+    bounds = (wanted.since, wanted.until)
+    if "\0" in (wanted.session or ""):
+        return [], 0
+    values = (
+        storable(namespaces),
+        *(None if one is None else one.value for one in choices),
+        wanted.session,
+        *(None if one is None else to_micros(one) for one in bounds),
+        wanted.pinned,
+        None if wanted.state is None else wanted.state.value,
+        to_micros(now),
+        elements(wanted.tags),
+    )
+    total = session.rows(_COUNT, *values)[0][0]
+    rows = session.rows(_LIST, *values, wanted.limit, wanted.offset) if total else []
+    return [(namespace, MemoryId(id_)) for namespace, id_ in rows], total
+
+
+def ids_beginning(session: PgSession, namespaces: Sequence[str], beginning: str, limit: int) -> list[MemoryId]:
+    """Return at most so many ids that begin with a text, sorted."""
+    if "\0" in beginning:
+        return []
+    end = beginning + LONGEST_ID * _LAST_CHARACTER
+    return [MemoryId(id_) for (id_,) in session.rows(_BEGINNING, storable(namespaces), beginning, end, limit)]
+
+
+def linked_to(
+    session: PgSession, namespaces: Sequence[str], ids: Collection[MemoryId], limit: int
+) -> list[tuple[str, MemoryId]]:
+    """Return namespace and id of at most so many memories that name one of some ids, those written last first."""
+    wanted = storable(ids)
+    rows = session.rows(_LINKED_TO, storable(namespaces), wanted, elements(wanted), limit) if wanted else []
+    return [(namespace, MemoryId(id_)) for namespace, id_ in rows]

@@ -1,0 +1,72 @@
+"""What a store holds, in numbers and names: for status, doctor, and what begins anew when a store is new."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory.moments import nearest_moment
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.postgres.sql_session import PgSession
+
+_COUNT = "SELECT count(*) FROM memory"
+_LIVE = "SELECT count(*) FROM memory WHERE forgotten_at IS NULL AND superseded_by IS NULL"
+_LIVE_NAMES = """
+    SELECT string_agg(names, ''), array_send(array_agg(length(names)))
+    FROM memory WHERE forgotten_at IS NULL AND superseded_by IS NULL AND length(names) > 0 AND length(names) % 4 = 0
+"""
+# From one namespace to the next by the index, however many rows each of them has.
+_NAMESPACES = """
+    WITH RECURSIVE of_buffers (name) AS (
+        SELECT min(namespace) FROM buffer
+        UNION ALL SELECT (SELECT min(namespace) FROM buffer WHERE namespace > of_buffers.name) FROM of_buffers WHERE name IS NOT NULL
+    ), of_entries (name) AS (
+        SELECT min(namespace) FROM entry
+        UNION ALL SELECT (SELECT min(namespace) FROM entry WHERE namespace > of_entries.name) FROM of_entries WHERE name IS NOT NULL
+    )
+    SELECT name FROM namespace WHERE position > 0
+    UNION SELECT name FROM of_buffers WHERE name IS NOT NULL
+    UNION SELECT name FROM of_entries WHERE name IS NOT NULL
+    ORDER BY name
+"""
+_LAST_WRITE = "SELECT max(last_at) FROM namespace WHERE position > 0"
+_SIZE = """
+    SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+"""
+
+
+def count_memories(session: PgSession) -> int:
+    """Return how many memories there are, in whatever state."""
+    return int(session.rows(_COUNT)[0][0])
+
+
+def count_named(session: PgSession, entries: Collection[int]) -> tuple[int, int]:
+    """Return how many memories are neither forgotten nor superseded, and how many of them have some of the ``entries`` in ``names``."""
+    import numpy as np
+
+    from hybrid_memory.store.postgres.wire_arrays import column_of, runs_of
+
+    live = int(session.rows(_LIVE)[0][0])
+    joined, lengths = session.rows(_LIVE_NAMES)[0]
+    names, offsets = runs_of(joined, column_of(lengths, ">i4").astype(np.int64))
+    places = np.flatnonzero(np.isin(names, np.fromiter(entries, np.int64, len(entries))))
+    return live, len(np.unique(np.searchsorted(offsets, places, side="right")))
+
+
+def namespaces(session: PgSession) -> list[str]:
+    """Return the names of all namespaces that hold anything, sorted."""
+    return [name for (name,) in session.rows(_NAMESPACES)]
+
+
+def last_write(session: PgSession) -> datetime | None:
+    """Return the time of the last change of any namespace."""
+    (at,) = session.rows(_LAST_WRITE)[0]
+    return None if at is None else nearest_moment(at)
+
+
+def size_on_disk(session: PgSession) -> int:
+    """Return the bytes of the tables of the store with their indexes."""
+    return int(session.rows(_SIZE)[0][0])
