@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,16 @@ class SqlSession:
             self._execute(statement, values)
             found: dict[str, NDArray[np.generic]] = self._cursor.fetchnumpy()
             return found
+
+    def change_with(self, name: str, columns: Mapping[str, NDArray[Any]], statement: str, *values: Any) -> int:
+        """As `change`, with arrays that the statement sees as the columns of a table of that name."""
+        with translated():
+            with without_pandas:
+                self._cursor.register(name, dict(columns))
+            try:
+                return self.change(statement, *values)
+            finally:
+                self._cursor.unregister(name)
 
     def begin(self) -> None:
         """Begin a transaction."""

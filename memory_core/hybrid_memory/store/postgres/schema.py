@@ -210,6 +210,12 @@ _HUBS = (
         name TEXT COLLATE "C" NOT NULL PRIMARY KEY, holder TEXT NOT NULL, fence BIGINT NOT NULL, ends_at BIGINT NOT NULL
     ) WITH (fillfactor = 50)
     """,
+    # What of another store is here already, chunk by chunk (`row_copy`); while a row is here, the move is not finished.
+    """
+    CREATE TABLE moving (
+        what TEXT COLLATE "C" NOT NULL, number BIGINT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (what, number)
+    )
+    """,
 )
 
 # The server keeps samples of a column's values in its statistics, in clear, and out of a purge's reach: none of words, and of what words
