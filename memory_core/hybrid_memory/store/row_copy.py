@@ -85,7 +85,13 @@ class RowTarget(Protocol):
         ...
 
 
-_VALUES = {FLOAT: Value.REAL, BOOLEAN: Value.BOOLEAN, INTEGER: Value.INTEGER, BITS: Value.INTEGER, MOMENT: Value.INTEGER}
+_VALUES = {
+    FLOAT: Value.REAL,
+    BOOLEAN: Value.BOOLEAN,
+    INTEGER: Value.INTEGER,
+    BITS: Value.INTEGER,
+    MOMENT: Value.INTEGER,
+}
 
 
 def _texts(*names: str) -> dict[str, Value]:

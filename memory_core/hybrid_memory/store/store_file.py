@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock
     from hybrid_memory.store.base import Report
     from hybrid_memory.store.erasing import Eraser
-    from hybrid_memory.store.transfer import Refusal
+    from hybrid_memory.store.restoring import Restorer
+    from hybrid_memory.store.transfer import Refusal, TableSums
 
 
 def check_file(home: Path, clock: Clock, refusal: Refusal) -> Report:
@@ -51,3 +52,50 @@ def file_eraser(home: Path) -> Eraser:
     from hybrid_memory.store.duck.erase_files import FileEraser
 
     return FileEraser(home / DATABASE)
+
+
+def file_restorer(home: Path) -> Restorer:
+    """Return what puts a backup in the place of the store in a folder."""
+    from hybrid_memory.store.duck.restore_file import FileRestorer
+
+    return FileRestorer(home / DATABASE)
+
+
+def examine_file(backup: Path, home: Path, refusal: Refusal) -> int:
+    """Read a backup whole, as a restore does before it changes anything; returns how many memories it holds.
+
+    Raises:
+        StoreDamaged, SchemaTooNew: it is none that could be used.
+    """
+    from hybrid_memory.store.duck.restore_file import examine
+
+    return examine(backup, home, refusal)
+
+
+def verify_file(file: Path) -> TableSums:
+    """Read every value of a database file that nobody has open, and return the sums.
+
+    Raises:
+        StoreDamaged, SchemaTooNew: it cannot be read whole.
+    """
+    from hybrid_memory.store.duck.files.database_copy import verify
+
+    return verify(file)
+
+
+def remove_file(file: Path) -> None:
+    """Remove a database file and its log, where they exist."""
+    from hybrid_memory.store.duck.files.database_copy import remove_database
+
+    remove_database(file)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its owner can enter; one that is there already stays as it is.
+
+    Raises:
+        StoreReadOnly: it cannot be made.
+    """
+    from hybrid_memory.store.duck.files.database_file import make_folder
+
+    make_folder(folder)

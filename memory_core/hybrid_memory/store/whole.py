@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.store.base import Store
     from hybrid_memory.store.erasing import Eraser
+    from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.syncing import SyncStore
 
 
@@ -24,6 +25,10 @@ class WholeStore(TransferableStore, Protocol):
 
     def eraser(self, home: Path) -> Eraser:
         """Return what erases in this store, also when it is closed by then, and in its copies in the folder ``home``."""
+        ...
+
+    def restorer(self, home: Path) -> Restorer:
+        """Return what puts a backup in the place of this store, also when it is closed by then; files are put aside in ``home``."""
         ...
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -126,22 +127,11 @@ class DuckTransfer:
         with self._engine.operation():
             session = self._engine.open_snapshot()
             try:
-                names = [name for (name,) in session.rows(_NAMESPACES) if namespaces is None or name in namespaces]
-                memories, buffers, conversations, entries = session.rows(_COUNTS, to_json(names))[0]
-                pinned = pinned_embedder(session) if vectors else None
+                contents = contents_of(session, namespaces, vectors=vectors)
             except BaseException:
                 session.close()
                 raise
-            return StoreContents(
-                embedder=pinned.identity if pinned else None,
-                dimensions=pinned.dimensions if pinned else None,
-                namespaces=tuple(names),
-                memories=memories,
-                buffers=buffers,
-                conversations=conversations,
-                entries=entries,
-                items=self._engine.iterate(session, _read_items(session, names, pinned)),
-            )
+            return replace(contents, items=self._engine.iterate(session, contents.items))
 
     def plan_purge(self, selection: PurgeSelection) -> PurgePlan:
         """Return what a purge of a selection would erase."""
@@ -215,6 +205,23 @@ class DuckTransfer:
                     "a memory of that id is there already and says something else; nothing was changed"
                 )
         return [one for key, one in given.items() if key not in known]
+
+
+def contents_of(session: SqlSession, namespaces: Sequence[str] | None, *, vectors: bool) -> StoreContents:
+    """Return what some namespaces hold (all when None) in the moment in which a session is; it stays in it while items are read."""
+    names = [name for (name,) in session.rows(_NAMESPACES) if namespaces is None or name in namespaces]
+    memories, buffers, conversations, entries = session.rows(_COUNTS, to_json(names))[0]
+    pinned = pinned_embedder(session) if vectors else None
+    return StoreContents(
+        embedder=pinned.identity if pinned else None,
+        dimensions=pinned.dimensions if pinned else None,
+        namespaces=tuple(names),
+        memories=memories,
+        buffers=buffers,
+        conversations=conversations,
+        entries=entries,
+        items=_read_items(session, names, pinned),
+    )
 
 
 def _insert_buffers(transaction: Transaction, buffers: Sequence[BufferItem]) -> int:

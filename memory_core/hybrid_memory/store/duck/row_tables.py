@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
@@ -37,7 +36,9 @@ if TYPE_CHECKING:
 # Statements are made once from the list of tables; at run time only whole numbers go into those on the tables of vectors.
 _BOUNDS = Template("SELECT min(rowid), max(rowid) FROM $table")
 _ROWS = Template("SELECT $columns FROM $table WHERE rowid BETWEEN ? AND ? ORDER BY rowid")
-_INSERT = Template("INSERT INTO $table ($columns) SELECT $values FROM (SELECT unnest(from_json(?, '[{$types}]')) AS one)")
+_INSERT = Template(
+    "INSERT INTO $table ($columns) SELECT $values FROM (SELECT unnest(from_json(?, '[{$types}]')) AS one)"
+)
 _COUNT = Template("SELECT count(*) FROM $table")
 _DELETE = Template("DELETE FROM $table")
 _VECTOR_NAMES = Template("SELECT namespace, id FROM vector_$number WHERE rowid BETWEEN ? AND ? ORDER BY rowid")
@@ -82,13 +83,18 @@ _HEADS = """
 """
 _ADD_HEAD = "INSERT INTO log_head (namespace, position, link) VALUES (?, ?, ?)"
 _ADD_TRIM = "INSERT INTO namespace (name, trimmed_before) VALUES (?, ?)"
-_CLEAR_HEADS = ("DELETE FROM log_head", "DELETE FROM namespace", "UPDATE mark SET namespace = NULL, position = NULL, link = NULL")
+_CLEAR_HEADS = (
+    "DELETE FROM log_head",
+    "DELETE FROM namespace",
+    "UPDATE mark SET namespace = NULL, position = NULL, link = NULL",
+)
 
 _MAKE_MARKS = "CREATE TABLE IF NOT EXISTS moving (what VARCHAR NOT NULL, number BIGINT NOT NULL, mark VARCHAR NOT NULL)"
 _MARKS = "SELECT mark FROM moving WHERE what = ? ORDER BY number"
 _ADD_MARK = "INSERT INTO moving (what, number, mark) VALUES (?, ?, ?)"
 _CLEAR_MARKS = "DELETE FROM moving WHERE what = ?"
 _DROP_MARKS = "DROP TABLE moving"
+_SOURCE = "source"  # no table has that name
 
 _SPECIAL = (STORE, HEAD, VECTOR)
 _PLAIN = tuple(table for table in MOVED_TABLES if table not in _SPECIAL)
@@ -109,9 +115,7 @@ _WRITE = {
     )
     for one in _PLAIN
 }
-_LISTS = {
-    one.name: [name for name, value in one.columns.items() if value is Value.NUMBERS] for one in MOVED_TABLES
-}
+_LISTS = {one.name: [name for name, value in one.columns.items() if value is Value.NUMBERS] for one in MOVED_TABLES}
 _VECTOR_DTYPE = np.dtype("<f4")
 
 
@@ -206,6 +210,15 @@ class DuckRowTarget:
         except BaseException:
             self._session.rollback()
             raise
+
+    def begin(self, store_id: str) -> None:
+        """Note whose copy this is."""
+        self._session.change(_ADD_MARK, _SOURCE, 0, store_id)
+
+    def begun_by(self) -> str | None:
+        """Return the id of the store whose copy this is; None where no copy was begun."""
+        row = self._session.row(_MARKS, _SOURCE)
+        return None if row is None else str(row[0])
 
     def finish(self) -> None:
         """Take the marks out: the file is a store from now on."""

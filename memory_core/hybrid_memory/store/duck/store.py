@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.erasing import Eraser
+    from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
     from hybrid_memory.store.transfer import Refusal
 
@@ -180,6 +181,13 @@ class DuckStore:
 
         del home  # the file lies in it
         return FileEraser(self._engine.path)
+
+    def restorer(self, home: Path) -> Restorer:
+        """Return what puts a backup in the place of this file, once the store is closed."""
+        from hybrid_memory.store.duck.restore_file import FileRestorer
+
+        del home
+        return FileRestorer(self._engine.path)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""

@@ -11,8 +11,9 @@ from itertools import islice
 from string import Template
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
+from hybrid_memory.store.moving import NOT_EMPTY, OF_ANOTHER
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.row_copy import (
@@ -27,7 +28,8 @@ from hybrid_memory.store.row_copy import (
 )
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.postgres.connections import Connections
+    from hybrid_memory.store.moving import NOT_EMPTY, OF_ANOTHER
+from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.sql_session import PgSession
 
 # Statements are made once, from the list of tables.
@@ -66,6 +68,12 @@ _MARKS = "SELECT mark FROM moving WHERE what = $1 ORDER BY number"
 _ADD_MARK = "INSERT INTO moving (what, number, mark) VALUES ($1, $2, $3)"
 _CLEAR_MARKS = "DELETE FROM moving WHERE what = $1"
 _FINISH = "DELETE FROM moving"
+_SOURCE = "source"  # no table has that name
+_IN_USE = """
+    SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM log) OR EXISTS (SELECT 1 FROM buffer)
+        OR EXISTS (SELECT 1 FROM conversation)
+"""
+_LOCK = "LOCK TABLE moving IN SHARE ROW EXCLUSIVE MODE"
 
 _TYPES = {
     Value.TEXT: "text",
@@ -168,6 +176,25 @@ class PgRowTarget:
         with self._connections.filling(EVERYTHING) as session:
             add_rows(session, table, rows, first=number * CHUNK_ROWS)
             session.change(_ADD_MARK, table.name, number, mark)
+
+    def begin(self, store_id: str) -> None:
+        """Note whose copy this is, unless that stands there.
+
+        Raises:
+            InvalidInput: there are memories, or the unfinished copy of another store.
+        """
+        with self._connections.filling(EVERYTHING) as session:
+            session.send(_LOCK)
+            found = session.row(_MARKS, _SOURCE)
+            if found is not None:
+                if found[0] != store_id:
+                    raise InvalidInput("TO", OF_ANOTHER)
+                return
+            if session.rows(_IN_USE)[0][0]:
+                raise InvalidInput("TO", NOT_EMPTY)
+            for table in MOVED_TABLES:
+                clear_table(session, table)
+            session.change(_ADD_MARK, _SOURCE, 0, store_id)
 
     def finish(self) -> None:
         """Take the marks out: the tables are a store from now on."""
