@@ -8,7 +8,6 @@ both sides and both exports are the same, byte by byte.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from hybrid_memory.store.moving import id_of_store
 from hybrid_memory.store.row_copy import copy_rows, row_sums
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from hybrid_memory.admin.export_import import OnProgress
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.transfer import StoreContents
 
 _LINES_AT_ONCE = 1000
+_EXPORTED = ("memory", "buffer", "conversation", "entry")  # tables whose rows are lines of an export
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,34 +55,34 @@ def migrate(
         StoreDamaged: what was written is not what was read; the copy does not count.
         StoreError: one of the two sides failed; done again, it goes on from there.
     """
+    counts = source.rows.counts()
+    rows, lines = sum(counts.values()), sum(counts[name] for name in _EXPORTED)
+    total = 2 * (rows + lines)
     target.begin(id_of_store(source))
     on_step("begun")
-    sums = copy_rows(source.rows, target.rows, on_progress)
+    sums = copy_rows(source.rows, target.rows, lambda done, _: on_progress(done, total))
     on_step("copied")
     with target.written() as written:
-        if row_sums(written.rows) != sums:
+        if row_sums(written.rows, lambda done, _: on_progress(rows + done, total)) != sums:
             raise StoreDamaged("the copy does not hold what was read from the store; it was not put to use. Try again")
         on_step("compared")
         contents = source.contents()
-        export = _digest(contents)
-        if _digest(written.contents()) != export:
+        export = _digest(contents, lambda done: on_progress(2 * rows + done, total))
+        if _digest(written.contents(), lambda done: on_progress(2 * rows + lines + done, total)) != export:
             raise StoreDamaged(
                 "the copy exports something else than the store does; it was not put to use. Please report it"
             )
     on_step("checked")
     target.finish(now)
     on_step("finished")
-    return Moved(sums["memory"][0], contents.namespaces, sum(count for count, _ in sums.values()), export)
+    return Moved(sums["memory"][0], contents.namespaces, rows, export)
 
 
-def _digest(contents: StoreContents) -> str:
-    """Return the SHA-256 of the export of all that a store holds, with vectors and with secrets."""
-    digest = hashlib.sha256(header_line(contents))
-    for part in _parts(contents):
-        digest.update(part)
-    return digest.hexdigest()
-
-
-def _parts(contents: StoreContents) -> Iterator[bytes]:
+def _digest(contents: StoreContents, on_lines: Callable[[int], None]) -> str:
+    """Return the SHA-256 of the export of all that a store holds, secrets included; vectors are compared with the rows."""
+    digest, done = hashlib.sha256(header_line(contents)), 0
     while part := list(islice(contents.items, _LINES_AT_ONCE)):
-        yield b"".join(map(item_line, part))
+        digest.update(b"".join(map(item_line, part)))
+        done += len(part)
+        on_lines(done)
+    return digest.hexdigest()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.row_copy import RowSource, RowTarget
     from hybrid_memory.store.transfer import StoreContents
 
-NOT_EMPTY = "holds memories already; nothing was changed. Name one that is empty: a move never adds to what is there, `export` and `import` do"
+NOT_EMPTY = "holds memories already; nothing was changed. Name an empty place; what is to be added to others, `export` and `import` move"
 OF_ANOTHER = "holds the unfinished move of another store; finish that one, or remove what is there and begin again"
 
 
@@ -32,7 +32,7 @@ class MoveSource(Protocol):
         ...
 
     def contents(self) -> StoreContents:
-        """Return what an export of it holds, with vectors, read once."""
+        """Return what an export of it holds, without vectors; read once."""
         ...
 
 
@@ -99,17 +99,3 @@ def folder_target(home: Path, now: datetime) -> AbstractContextManager[MoveTarge
     from hybrid_memory.store.duck.moving_files import folder_target as target
 
     return target(home, now)
-
-
-def database_source(conninfo: str) -> AbstractContextManager[MoveSource]:
-    """Give this moment of a store on a PostgreSQL server; hubs go on meanwhile."""
-    from hybrid_memory.store.postgres.moving_store import database_source as source
-
-    return source(conninfo)
-
-
-def database_target(conninfo: str, now: datetime) -> AbstractContextManager[MoveTarget]:
-    """Give a PostgreSQL database as a place for a store."""
-    from hybrid_memory.store.postgres.moving_store import database_target as target
-
-    return target(conninfo, now)

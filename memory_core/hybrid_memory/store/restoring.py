@@ -1,4 +1,4 @@
-"""Restoring: a backup in the place of a store. Each store says how (`WholeStore.restorer`); a backup is a DuckDB file, whatever it was made of."""
+"""Restoring: a backup in the place of a store, which says how (`WholeStore.restorer`). A backup is a DuckDB file, whatever it is of."""
 
 from __future__ import annotations
 

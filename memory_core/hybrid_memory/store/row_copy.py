@@ -17,7 +17,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Any, Protocol, TypeAlias
 
-from hybrid_memory.store.memory_fields import BOOLEAN, FLOAT, INTEGER, BITS, LISTS_OF_NUMBERS, MEMORY_FIELDS, MOMENT
+from hybrid_memory.store.memory_fields import BITS, BOOLEAN, FLOAT, INTEGER, LISTS_OF_NUMBERS, MEMORY_FIELDS, MOMENT
 
 CHUNK_ROWS = 5000
 """Rows of one transaction: what a kill loses, and what is held in memory (vectors of 1,024 numbers: 20 MB)."""
@@ -180,6 +180,8 @@ class _SourceChangedError(Exception):
 
 @dataclass(slots=True)
 class _Progress:
+    """How far something is, and who is told."""
+
     total: int
     on_rows: OnRows
     done: int = 0
@@ -195,9 +197,10 @@ def copy_rows(source: RowSource, target: RowTarget, on_rows: OnRows = lambda _do
     return {table.name: _copy_table(table, source, target, progress) for table in MOVED_TABLES}
 
 
-def row_sums(source: RowSource) -> RowSums:
+def row_sums(source: RowSource, on_rows: OnRows = lambda _done, _total: None) -> RowSums:
     """Return the sums of what a store holds."""
-    return {table.name: _sums_of(table, source) for table in MOVED_TABLES}
+    progress = _Progress(sum(source.counts().values()), on_rows)
+    return {table.name: _sums_of(table, source, progress) for table in MOVED_TABLES}
 
 
 def _copy_table(table: MovedTable, source: RowSource, target: RowTarget, progress: _Progress) -> tuple[int, int]:
@@ -235,11 +238,12 @@ def _copy_behind(
     return count, total
 
 
-def _sums_of(table: MovedTable, source: RowSource) -> tuple[int, int]:
+def _sums_of(table: MovedTable, source: RowSource, progress: _Progress) -> tuple[int, int]:
     count = total = 0
     for rows in source.chunks(table):
         total = (total + _sum(_digests(table, rows, count))) % _SUM_LIMIT
         count += len(rows)
+        progress.add(len(rows))
     return count, total
 
 

@@ -38,6 +38,12 @@ elif what == "purge":
     from hybrid_memory.store.transfer import PurgeSelection
     from hybrid_memory.model import MemoryId
     purge(file_eraser(home), PurgeSelection(namespace="default", ids=(MemoryId(rest[0]),)), START, actor="test", on_step=on_step)
+elif what == "migrate":
+    from hybrid_memory.admin.migrate import migrate
+    from hybrid_memory.store.moving import file_source, folder_target
+    told = lambda done, total: on_step("chunk")
+    with file_source(Path(rest[0])) as source, folder_target(home, START) as target:
+        migrate(source, target, START, on_step=on_step, on_progress=told)
 elif what == "import":
     from hybrid_memory.clock import SystemClock
     from hybrid_memory.admin.export_import import import_file

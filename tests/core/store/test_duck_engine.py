@@ -189,7 +189,7 @@ TABLES = {"vss.py", "vector_tables.py"}
 # What works on whole databases names tables and files, for which DuckDB takes no parameters.
 WHOLE_DATABASES = {
     *("database_copy.py", "purge_rows.py", "check.py", "repair.py", "bad_rows.py", "odd_rows.py"),
-    *("inspection.py", "catalogue.py"),
+    *("inspection.py", "catalogue.py", "row_tables.py"),
 }
 # Made at import from the list of a memory's fields, and constants from then on.
 FROM_FIELDS = {"memory_table.py", "duck_sync.py"}

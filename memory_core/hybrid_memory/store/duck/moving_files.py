@@ -73,7 +73,7 @@ class _FileMoment:
         return self._rows
 
     def contents(self) -> StoreContents:
-        return contents_of(self._session, None, vectors=True)
+        return contents_of(self._session, None, vectors=False)
 
 
 class _FolderTarget:

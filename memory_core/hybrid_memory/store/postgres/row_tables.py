@@ -28,14 +28,15 @@ from hybrid_memory.store.row_copy import (
 )
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.moving import NOT_EMPTY, OF_ANOTHER
-from hybrid_memory.store.postgres.connections import Connections
+    from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.sql_session import PgSession
 
 # Statements are made once, from the list of tables.
 _COPY_OUT = Template("COPY (SELECT $columns FROM $table ORDER BY $order) TO STDOUT (FORMAT BINARY)")
 _COUNT = Template("SELECT count(*) FROM $table")
-_MAKE_TEMPORARY = Template("CREATE TEMPORARY TABLE IF NOT EXISTS moved_$name (nth BIGINT, $columns) ON COMMIT DELETE ROWS")
+_MAKE_TEMPORARY = Template(
+    "CREATE TEMPORARY TABLE IF NOT EXISTS moved_$name (nth BIGINT, $columns) ON COMMIT DELETE ROWS"
+)
 _COPY_IN = Template("COPY moved_$name (nth, $columns) FROM STDIN (FORMAT BINARY)")
 _TAKE = Template("INSERT INTO $table ($columns) SELECT $columns FROM moved_$name ORDER BY nth")
 _DELETE = Template("DELETE FROM $table")
@@ -130,9 +131,9 @@ _INSERT = {
 _CLEAR = {
     one.name: _DELETE.substitute(table=_NAMES.get(one.name, one.name)) for one in MOVED_TABLES if one is not STORE
 }
-_COUNTS = {
-    one.name: _COUNT.substitute(table=one.name) for one in MOVED_TABLES if one is not HEAD
-} | {HEAD.name: _COUNT_HEADS}
+_COUNTS = {one.name: _COUNT.substitute(table=one.name) for one in MOVED_TABLES if one is not HEAD} | {
+    HEAD.name: _COUNT_HEADS
+}
 
 
 class PgRows:
