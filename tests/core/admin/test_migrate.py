@@ -12,6 +12,7 @@ from tests.core.store.making import put
 from hybrid_memory.admin.migrate import migrate
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreLocked
+from hybrid_memory.store.duck.files.database_copy import open_session
 from hybrid_memory.store.moving import copy_of_folder, file_source, folder_target
 from hybrid_memory.testing import START
 
@@ -101,10 +102,15 @@ def test_a_move_that_is_killed_is_not_done_and_is_gone_on_from(source, home, tmp
 
 
 @pytest.mark.slow
-def test_the_unfinished_move_of_another_store_is_begun_anew(source, home, tmp_path):
+@pytest.mark.parametrize("id_", ["another", "the same"])
+def test_the_unfinished_move_of_a_store_that_says_something_else_is_begun_anew(source, home, tmp_path, id_):
     filled(tmp_path / "other", some(3)).close()
+    if id_ == "another":
+        with open_session(tmp_path / "other" / "memory.duckdb") as session:
+            session.rows("UPDATE mark SET store = 'another'")
     assert killed_at("migrate", home, "copied", tmp_path / "other" / "memory.duckdb")
     assert moved(source, home).memories == 20
+    assert contents(home, tmp_path / "x") == contents(source.parent, tmp_path / "x")
 
 
 def test_a_store_that_nobody_has_open_is_copied_for_a_move(source, tmp_path):

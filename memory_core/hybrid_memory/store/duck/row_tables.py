@@ -40,7 +40,7 @@ _INSERT = Template(
     "INSERT INTO $table ($columns) SELECT $values FROM (SELECT unnest(from_json(?, '[{$types}]')) AS one)"
 )
 _COUNT = Template("SELECT count(*) FROM $table")
-_DELETE = Template("DELETE FROM $table")
+_DROP = Template("DROP TABLE $table")
 _VECTOR_NAMES = Template("SELECT namespace, id FROM vector_$number WHERE rowid BETWEEN ? AND ? ORDER BY rowid")
 _VECTOR_PARTS = Template("SELECT unnest(vec) AS part FROM vector_$number WHERE rowid BETWEEN ? AND ?")
 # A list is made of numbers that lie behind each other: a tenth of the time that their text would take. The one thread of such a session
@@ -55,6 +55,9 @@ _VECTOR_INSERT = Template("""
 """)
 _HAS_VECTORS = Template("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'vector_$number'")
 
+_DECLARED = """
+    SELECT sql FROM duckdb_tables() WHERE table_name = $1 UNION ALL SELECT sql FROM duckdb_indexes() WHERE table_name = $1
+"""
 _EMBEDDERS = "SELECT abs(number), identity, dimensions FROM embedder ORDER BY abs(number)"
 _STORE = "SELECT (SELECT store FROM mark), (SELECT number::VARCHAR FROM term_key)"
 _SET_STORE = "UPDATE mark SET store = ?"
@@ -239,8 +242,15 @@ class DuckRowTarget:
                 for one in self._embedders():
                     VectorTable(one).drop(self._session)
                 self._session.change(_CLEAR_MARKS, VECTOR.name)
-            self._session.rows(_DELETE.substitute(table=table.name))
+            self._make_anew(table.name)
         self._session.change(_CLEAR_MARKS, table.name)
+
+    def _make_anew(self, table: str) -> None:
+        # DuckDB 1.5 can fail for good over rows that are deleted from an index which it has just read from its log.
+        declared = [sql for (sql,) in self._session.rows(_DECLARED, table)]
+        self._session.rows(_DROP.substitute(table=table))
+        for one in declared:
+            self._session.rows(one)
 
     def _add(self, table: MovedTable, rows: Sequence[MovedRow]) -> None:
         if table is STORE:
