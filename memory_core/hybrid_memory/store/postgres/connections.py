@@ -116,8 +116,10 @@ class Connections:
             try:
                 session.send(_FOR_NAMESPACES, *said)
                 yield session
-            finally:
+                session.commit()  # as in `snapshot`
+            except BaseException:
                 _roll_back(connection)
+                raise
 
     @contextmanager
     def filling(self, namespaces: Sequence[str]) -> Iterator[PgSession]:

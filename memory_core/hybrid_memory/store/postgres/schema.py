@@ -66,6 +66,14 @@ _MEMORIES = (
     )
     """,
     "CREATE INDEX memory_place ON memory (namespace, place)",
+    # For work that goes through all namespaces: a change of the embedder, encoding anew.
+    "CREATE INDEX memory_order ON memory (place)",
+    # Few memories name another, so these are small, and most writes do not touch them.
+    "CREATE INDEX memory_superseded_by ON memory (namespace, superseded_by) WHERE superseded_by IS NOT NULL",
+    "CREATE INDEX memory_supersedes ON memory (namespace, supersedes) WHERE supersedes IS NOT NULL",
+    "CREATE INDEX memory_duplicate_of ON memory (namespace, duplicate_of) WHERE duplicate_of IS NOT NULL",
+    "CREATE INDEX memory_disputes ON memory (namespace, disputes) WHERE disputes IS NOT NULL",
+    "CREATE INDEX memory_parents ON memory (namespace) WHERE parents IS NOT NULL",
     """
     CREATE INDEX memory_members ON memory (namespace, session, agent, tier, created_at, place)
     WHERE forgotten_at IS NULL AND superseded_by IS NULL

@@ -2,7 +2,7 @@
 
 PostgreSQL 15 cannot ask whether a text is JSON, and reading one that is none ends the statement. So an element is looked for as the
 characters that a list has there: within a text a quotation mark always stands behind a backslash, so that one behind ``[`` or ``,``
-begins an element, and what follows up to the next mark is all of it. The columns are written by `memory_fields` alone, without spaces.
+begins an element, and what follows up to the next mark is all of it. `memory_fields` writes these columns, without spaces.
 """
 
 from __future__ import annotations

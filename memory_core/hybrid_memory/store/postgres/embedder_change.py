@@ -1,0 +1,178 @@
+"""The change of the embedder: the next embedder's vectors stand beside those in use, under its number.
+
+The row of the next embedder in ``embedder`` has the negative of its number, so that whoever asks for the embedder (the highest number) does
+not see it. A change of the rows of ``embedder`` waits for all writes that are under way in any hub, and lets none begin until it is
+done: which vectors a write stores is known from its beginning to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.base import MemoryText, NewVector, NextEmbedder, Unembedded
+from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.encoding import check_text
+from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, add_vectors, pinned_embedder, vectors_by_id
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.clock import Clock
+    from hybrid_memory.store.base import VectorBatch
+    from hybrid_memory.store.postgres.connections import Connections
+    from hybrid_memory.store.postgres.sql_session import PgSession
+
+_NEXT = "SELECT -number, identity, dimensions FROM embedder WHERE number < 0"
+# The row stays as long as this transaction: a switch waits for it.
+_NEXT_KEPT = "SELECT -number, identity, dimensions FROM embedder WHERE number < 0 FOR KEY SHARE"
+_NO_WRITES = "LOCK TABLE namespace IN EXCLUSIVE MODE"
+_ONE_AT_A_TIME = "LOCK TABLE embedder IN SHARE ROW EXCLUSIVE MODE"
+_INSERT = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES ($1, $2, $3, $4)"
+_DELETE = "DELETE FROM embedder WHERE number = $1"
+_DELETE_VECTORS = "DELETE FROM vector WHERE embedder = $1"
+# In parts, so that none of them holds anybody up; what a crash leaves behind goes when the next change begins.
+_DELETE_LEFT = """
+    DELETE FROM vector WHERE (embedder, namespace, id) IN (
+        SELECT embedder, namespace, id FROM vector WHERE NOT embedder = ANY (SELECT abs(number) FROM embedder) LIMIT $1
+    )
+"""
+_LEFT = "SELECT EXISTS (SELECT 1 FROM vector WHERE NOT embedder = ANY (SELECT abs(number) FROM embedder))"
+_ORPHANS = """
+    DELETE FROM vector WHERE embedder = $1
+        AND NOT EXISTS (SELECT 1 FROM memory WHERE memory.namespace = vector.namespace AND memory.id = vector.id)
+"""
+_PROGRESS = "SELECT (SELECT count(*) FROM vector WHERE embedder = $1), (SELECT count(*) FROM memory)"
+# By the index of places, whatever the planner believes of a table that it has not looked at yet.
+_IN_ORDER = "SELECT set_config('enable_sort', 'off', true)"
+_UNEMBEDDED = """
+    SELECT place, namespace, id, length(content) FROM memory
+    WHERE place > $1 AND NOT EXISTS (
+        SELECT 1 FROM vector WHERE vector.embedder = $2 AND vector.namespace = memory.namespace AND vector.id = memory.id
+    )
+    ORDER BY place LIMIT $3
+"""
+_TEXTS = "SELECT namespace, id, content, speaker, key FROM memory WHERE place = ANY ($1::bigint[])"
+_PART_ROWS = 5_000
+
+
+class PostgresEmbedderChange:
+    """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.base`."""
+
+    def __init__(self, connections: Connections, clock: Clock) -> None:
+        self._connections = connections
+        self._clock = clock
+
+    def next_embedder(self) -> NextEmbedder | None:
+        """Return the embedder whose vectors are being added, and how far they have come."""
+        with self._connections.snapshot(EVERYTHING) as session:
+            found = _next_embedder(session)
+            if found is None:
+                return None
+            done, total = session.rows(_PROGRESS, found.number)[0]
+            return NextEmbedder(found.identity, found.dimensions, done, total)
+
+    def begin(self, identity: str, dimensions: int) -> None:
+        """Take vectors of this embedder from now on; of several hubs that begin the same at once, one does."""
+        check_text(identity)
+        if dimensions < 1:
+            raise ConstraintViolation("an embedder has at least one dimension")
+        with self._connections.transaction(EVERYTHING) as session:
+            session.send(_ONE_AT_A_TIME)
+            pinned, found = pinned_embedder(session), _next_embedder(session)
+            if pinned is None:
+                raise ConstraintViolation("the store has no embedder yet that could be replaced; pin one")
+            if (pinned.identity, pinned.dimensions) == (identity, dimensions):
+                raise ConstraintViolation("the store has this embedder already")
+            if found is not None and (found.identity, found.dimensions) == (identity, dimensions):
+                return
+            number = max(pinned.number, found.number if found else 0) + 1
+            _drop(session, found)
+            session.send(_DELETE_VECTORS, number)  # left by a change that a crash cut off
+            session.send(_INSERT, -number, identity, dimensions, to_micros(self._clock.now()))
+        self._delete_left()
+
+    def unembedded(self, after: int, limit: int) -> Sequence[Unembedded]:
+        """Return memories behind a place that have no vector of the next embedder."""
+        with self._connections.snapshot(EVERYTHING) as session:
+            session.send(_IN_ORDER)
+            rows = session.rows(_UNEMBEDDED, after, _required(session).number, limit)
+        return [Unembedded(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
+
+    def texts_at(self, places: Sequence[int]) -> Sequence[MemoryText]:
+        """Return what the memories at some places say."""
+        if not places:
+            return []
+        with self._connections.reading(EVERYTHING) as session:
+            rows = session.rows(_TEXTS, list(places))
+        return [MemoryText(namespace, MemoryId(id_), *text) for namespace, id_, *text in rows]
+
+    def add_vectors(self, vectors: Sequence[NewVector]) -> None:
+        """Keep vectors of the next embedder, in one transaction."""
+        with self._connections.transaction(EVERYTHING) as session:
+            found = _required(session, _NEXT_KEPT)
+            given = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
+            add_vectors(session, found.number, given)
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the next embedder's vectors of those memories that have one."""
+        with self._connections.snapshot([namespace]) as session:
+            return vectors_by_id(session, _required(session), namespace, ids)
+
+    def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:
+        """Return the next embedder's vectors of a namespace, read from the server as they are asked for."""
+        from hybrid_memory.store.postgres.snapshot import read_vectors
+
+        return read_vectors(self._connections, namespace, _required)
+
+    def finish(self) -> None:
+        """Let the next embedder be the store's; the former one's vectors go then, while everybody works on."""
+        with self._connections.transaction(EVERYTHING) as session:
+            session.send(_NO_WRITES)
+            session.send(_ONE_AT_A_TIME)
+            found, pinned = _required(session), pinned_embedder(session)
+            session.send(_ORPHANS, found.number)
+            session.send(_DELETE, -found.number)
+            if pinned is not None:
+                session.send(_DELETE, pinned.number)
+            session.send(_INSERT, found.number, found.identity, found.dimensions, to_micros(self._clock.now()))
+        self._delete_left()
+
+    def cancel(self) -> None:
+        """Forget the next embedder and its vectors."""
+        with self._connections.transaction(EVERYTHING) as session:
+            session.send(_ONE_AT_A_TIME)
+            _drop(session, _next_embedder(session))
+
+    def _delete_left(self) -> None:
+        """Delete the vectors of embedders that are none any more."""
+        with self._connections.reading(EVERYTHING) as reading:
+            if not reading.rows(_LEFT)[0][0]:
+                return
+        while True:
+            with self._connections.transaction(EVERYTHING) as session:
+                if session.change(_DELETE_LEFT, _PART_ROWS) < _PART_ROWS:
+                    return
+
+
+def _next_embedder(session: PgSession, statement: str = _NEXT) -> PinnedEmbedder | None:
+    row = session.row(statement)
+    return PinnedEmbedder(*row) if row else None
+
+
+def _required(session: PgSession, statement: str = _NEXT) -> PinnedEmbedder:
+    found = _next_embedder(session, statement)
+    if found is None:
+        raise ConstraintViolation("no change of the embedder is under way; begin one")
+    return found
+
+
+def _drop(session: PgSession, found: PinnedEmbedder | None) -> None:
+    if found is not None:
+        session.send(_DELETE, -found.number)
+        session.send(_DELETE_VECTORS, found.number)
