@@ -1,5 +1,8 @@
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.core.store.empty_database import discard, lay_empty
@@ -8,6 +11,9 @@ from hybrid_memory.store.base import Store
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock
+
+if TYPE_CHECKING:
+    from tests.postgres.server import Database
 
 
 @pytest.fixture
@@ -39,6 +45,27 @@ def duck(path: Path, open_duck: Callable[[], DuckStore]) -> DuckStore:
     return open_duck()
 
 
-@pytest.fixture(params=["duck", "memory"])
+@pytest.fixture
+def open_postgres(database: Database, clock: FakeClock) -> Iterator[Callable[[], Store]]:
+    """Give a function that opens the store of one database, each time as another hub does."""
+    from hybrid_memory.store.postgres.store import PostgresStore
+
+    opened: list[PostgresStore] = []
+
+    def open_one() -> Store:
+        opened.append(PostgresStore.open(database.conninfo, clock))
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture(params=["duck", "memory", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store(request: pytest.FixtureRequest, clock: FakeClock) -> Store:
-    return MemoryStore(clock) if request.param == "memory" else request.getfixturevalue("duck")
+    if request.param == "memory":
+        return MemoryStore(clock)
+    opened: Store = (
+        request.getfixturevalue("duck") if request.param == "duck" else request.getfixturevalue("open_postgres")()
+    )
+    return opened

@@ -35,16 +35,19 @@ from hybrid_memory.store.base import (
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.postgres import list_table, review_table, store_facts, tables
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
 from hybrid_memory.store.postgres.hints import Announcer
 from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.memory_table import memories_by_id
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
+from hybrid_memory.store.postgres.reading_table import PostgresReadings
 from hybrid_memory.store.postgres.schema import MIGRATIONS, migrate
 from hybrid_memory.store.postgres.snapshot import read_snapshot
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.term_key import ensure_term_key
 from hybrid_memory.store.postgres.undo_table import read_undos
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
+from hybrid_memory.store.postgres.word_columns import PostgresWordColumns
 from hybrid_memory.store.postgres.writers import Writers
 from hybrid_memory.terms import TermHasher
 
@@ -65,13 +68,17 @@ _PAUSE_SECONDS = 0.01
 class PostgresStore:
     """Keeps memories in a PostgreSQL database, which any number of these share; see `hybrid_memory.store.base.Store`.
 
-    ``heads`` is what is known of the ends of the logs without asking.
+    ``heads`` is what is known of the ends of the logs without asking. ``embedder_change``, ``reencoding`` and ``readings`` are the parts
+    that change the embedder, encode words anew, and keep the journal of readings.
     """
 
     def __init__(self, connections: Connections, clock: Clock, term_key: int) -> None:
         self.connections = connections
         self.heads = KnownHeads()
         self.hasher = TermHasher(term_key)
+        self.embedder_change = PostgresEmbedderChange(connections, clock)
+        self.reencoding = PostgresWordColumns(connections)
+        self.readings = PostgresReadings(connections)
         self._clock = clock
         self._announcer = Announcer(connections.conninfo, term_key)
         self._writers = Writers(connections, clock, self.heads, self._announcer)
