@@ -14,10 +14,11 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import psycopg
+import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper
-from psycopg_pool import ConnectionPool
 
-from hybrid_memory.store.postgres.pg_errors import translated
+from hybrid_memory.errors import EngineUnavailable
+from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
 from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
@@ -33,6 +34,7 @@ _BEGIN = "BEGIN"
 _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
 _RECONNECT_SECONDS = 2.0
+_LOOK_SECONDS = 2  # the least that libpq takes
 # The role last: it is that of the namespaces where there is one, and the login's own otherwise.
 _FOR_NAMESPACES = """
     SELECT set_config('hybrid_memory.namespaces', $1::text[]::text, true), set_config('hybrid_memory.everything', $2, true),
@@ -58,7 +60,7 @@ class Connections:
         self.unreadable: set[tuple[str, str]] = set()
         """Memories, by namespace and id, that readers came upon and had to leave out."""
         self._roles = NamespaceRoles(self._load_roles, monotonic)
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
+        self._pool: psycopg_pool.ConnectionPool[Connection] = psycopg_pool.ConnectionPool(
             conninfo,
             min_size=1,
             max_size=size,
@@ -73,7 +75,14 @@ class Connections:
         )
 
     def open(self) -> None:
-        """Begin to connect; what cannot be reached shows at the first call."""
+        """Begin to connect. A server that is away shows at the first call, which waits for it.
+
+        Raises:
+            EngineUnavailable: the server refuses this login or database, or is not to be trusted: waiting would not help.
+        """
+        reason = self._refusal()
+        if reason is not None:
+            raise EngineUnavailable(reason)
         with translated():
             self._pool.open()
 
@@ -169,12 +178,25 @@ class Connections:
             with translated():
                 self._pool.putconn(connection)
 
+    def _refusal(self) -> str | None:
+        """Return why the server takes no connection, where it says so; the pool tells nobody."""
+        try:
+            psycopg.connect(self.conninfo, autocommit=True, connect_timeout=_LOOK_SECONDS).close()
+        except psycopg.Error as error:
+            return reason_of_refusal(error)
+        return None
+
     def _living_connection(self) -> Connection:
         """Return a connection that the server has not ended meanwhile, as a restart ends all of them at once."""
         deadline = monotonic() + self.wait_seconds
         while True:
             with translated():
-                connection = self._pool.getconn(max(deadline - monotonic(), 0.01))
+                try:
+                    connection = self._pool.getconn(max(deadline - monotonic(), 0.01))
+                except psycopg_pool.PoolTimeout:
+                    if (reason := self._refusal()) is not None:
+                        raise EngineUnavailable(reason) from None
+                    raise
                 if not _was_ended(connection):
                     return connection
                 connection.close()

@@ -44,6 +44,20 @@ _CLOSED = "the memory store is closed; open it again"
 _INTERRUPTED = "the database ended the call before anything was changed; try again"
 
 _ZERO = "a text holds a zero character, which PostgreSQL does not keep; nothing was changed, leave it out"
+_CERTIFICATE = (
+    "the database's certificate is not to be trusted: signed by no authority that this machine knows, for another name, or out of date; "
+    "name the authority's file with sslrootcert= in the address"
+)
+_NO_TLS = "the database offers no encryption (TLS), which it takes beyond this machine; have its administrator switch it on (ssl = on)"
+
+# What libpq says of a refused connection, for which it has no code; the server's own words are these where its messages are English.
+_REFUSALS: Sequence[tuple[tuple[str, ...], str]] = (
+    (("certificate", "SSL error", "tlsv1 alert"), _CERTIFICATE),
+    (("server does not support SSL",), _NO_TLS),
+    (("authentication failed", "no password supplied", "no pg_hba.conf entry", "authentication method"), _LOGIN),
+    (("FATAL:  role ", "is not permitted to log in", "permission denied for database"), _LOGIN),
+    (("FATAL:  database ",), _NO_DATABASE),
+)
 
 _Make = Callable[[], StoreError]
 
@@ -98,6 +112,12 @@ def is_lost(error: BaseException) -> bool:
         return str(code).startswith(_LOST_CODES)
     # Without a code it comes from the client's side of the connection: refused, closed by the other side, timed out.
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+def reason_of_refusal(error: BaseException) -> str | None:
+    """Return why a connection was refused where trying again does not help, None for all that may pass by itself."""
+    said = str(error)
+    return next((reason for words, reason in _REFUSALS if any(one in said for one in words)), None)
 
 
 @contextmanager
