@@ -17,7 +17,7 @@ from hybrid_memory.store.postgres.schema import migrate
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.walls import WALLED
 
-SHARED = ("embedder", "store", "hub", "lease", "sync_note", "sync_segment")
+SHARED = ("embedder", "store", "hub", "lease", "moving", "sync_note", "sync_segment")
 """The tables without a namespace that hubs change."""
 ONLY_READ = ("migration", "role_namespace")
 """Those that they only read."""
