@@ -50,8 +50,8 @@ def open_store(folder: Path, clock: Clock) -> OpenStore:
     Raises:
         StoreError: the folder cannot be used, or another process has the store open.
     """
-    from hybrid_memory.settings import DATABASE
-    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory.settings import DATABASE, StoreSettings
+    from hybrid_memory.store.opening import open_store as open_file
 
     place = folder.expanduser().resolve()
     database = place / DATABASE
@@ -65,7 +65,7 @@ def open_store(folder: Path, clock: Clock) -> OpenStore:
             # The file is gone, yet DuckDB would go on with it, and refuse a second database under its name.
             del _open_stores[place]
             known.close()
-        opened = with_index(DuckStore.open(database, clock))
+        opened = with_index(open_file(StoreSettings.model_construct(), place, clock))
         opened.lock_file = _identity(lock_file)
         _open_stores[place] = opened
         return opened

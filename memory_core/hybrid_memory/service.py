@@ -89,8 +89,9 @@ from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.search_reasons import SearchReasons, reasons_of
 from hybrid_memory.secret_policy import SecretMode, SecretPolicy
-from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
+from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory.store.base import PLAIN_CODEC, WriteBatch
+from hybrid_memory.store.opening import open_store
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.tiers.importance import heuristic_importance
@@ -201,7 +202,7 @@ class MemoryService:
         settings: StoreSettings | None = None,
         dice: RandomSource | None = None,
     ) -> MemoryService:
-        """Open the store in a folder, which is made when it is not there.
+        """Open the store of a folder, which is made when it is not there: the file in it, or the database that the settings name.
 
         ``clock`` and ``random_source`` are the machine's when not given. ``dice`` is the former name of ``random_source``.
 
@@ -209,19 +210,11 @@ class MemoryService:
             StoreError: another process has it open, or it cannot be opened.
             InvalidInput: a setting is wrong.
         """
-        from hybrid_memory.store.duck.store import DuckStore
-
         clock = clock or SystemClock()
         random_source = random_source or dice or SystemRandomSource()
         settings = settings or store_settings(home)
         check_spec(settings.embedder)
-        store = DuckStore.open(
-            home / DATABASE,
-            clock,
-            memory_limit=settings.duckdb_memory_limit,
-            threads=settings.duckdb_threads,
-            random_source=random_source,
-        )
+        store = open_store(settings, home, clock, random_source)
         try:
             with suppress(StoreFull):  # it can be read all the same, with the words as they are
                 reencode(store, AT_OPENING)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SettingValue: TypeAlias = str | int | float | bool | None
 HOOKS = "hooks"
+_ADDRESS = "store"
 _OTHER_VARIABLES = frozenset({"LOOPBACK", "PATIENCE", "TEST_OFF"})  # of the program's own processes and of its tests
 
 
@@ -126,7 +127,21 @@ def _state(
             value = check_value(name, field, value)
         except InvalidInput as error:
             value, problem = str(value), error.problem
+    if name == _ADDRESS and value is not None:
+        value, problem = _address(str(value), source, problem)
     return SettingState(name, _shown(value), default, source, place, field.description or "", of_store, problem)
+
+
+def _address(text: str, source: str, problem: str | None) -> tuple[str, str | None]:
+    """Return the address of a database as people may see it, and what is wrong with it."""
+    from hybrid_memory.store.postgres.target import refuse_secret, shown_address
+
+    if source == "file" and problem is None:
+        try:
+            refuse_secret(text, _ADDRESS)
+        except InvalidInput as error:
+            problem = error.problem
+    return shown_address(text), problem
 
 
 def check_value(name: str, field: FieldInfo, value: object) -> object:
@@ -158,6 +173,10 @@ def parse_setting(name: str, text: str) -> dict[str, SettingValue]:
     check_store_setting(name)
     part = name.removeprefix(f"{HOOKS}.")
     field = HookSwitches.model_fields[part] if part != name else StoreSettings.model_fields[name]
+    if name == _ADDRESS:
+        from hybrid_memory.store.postgres.target import refuse_secret
+
+        return {name: refuse_secret(str(check_value(name, field, text)), name)}
     return {name: _shown(check_value(name, field, text))}
 
 

@@ -70,9 +70,20 @@ def _namespace(value: str) -> str:
         raise PydanticCustomError("setting", "{problem}", {"problem": error.problem}) from None
 
 
+def _store_address(value: str) -> str:
+    """Return the address of a database; whether the rest of it can be used is known when it is opened."""
+    from hybrid_memory.store.postgres.target import is_address
+
+    if not is_address(value):
+        problem = "must be an address as postgresql://user@host/database; the folder of a store is named by home"
+        raise PydanticCustomError("setting", "{problem}", {"problem": problem})
+    return value.strip()
+
+
 _MemorySize: TypeAlias = Annotated[str, AfterValidator(_memory_size)]
 _EmbedderName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 _Namespace: TypeAlias = Annotated[str, AfterValidator(_namespace)]
+_StoreAddress: TypeAlias = Annotated[str, AfterValidator(_store_address)]
 _Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
@@ -114,6 +125,22 @@ class StoreSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", env_ignore_empty=True)
 
+    store: _StoreAddress | None = Field(
+        None,
+        repr=False,
+        description="postgresql://user@host/database, which many machines can share; a file in the folder when not given.",
+    )
+    store_password_file: Path | None = Field(None, description="File that holds the password of that database alone.")
+    store_connections: int = Field(10, ge=1, le=1000, description="Connections to that database that are open at once.")
+    store_wait_seconds: float = Field(
+        10, gt=0, le=3600, description="How long a call waits for that database while it cannot be reached."
+    )
+    offline_reads_seconds: float = Field(
+        0,
+        ge=0,
+        le=2_592_000,
+        description="How long reads go on by what is in memory without that database; 0 is never.",
+    )
     embedder: _EmbedderName = Field(
         "static",
         description="static, multilingual, minilm, or fastembed:<model name or folder>; unset, the table follows the languages.",
@@ -224,9 +251,14 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
             return (init_settings, env_settings, InitSettingsSource(settings_cls, of_file))
 
     try:
-        return SettingsOfThisStore(**given)
+        settings = SettingsOfThisStore(**given)
     except ValidationError as error:
         raise setting_error(error, StoreSettings.model_fields, _Places(given, of_file).of) from None
+    if isinstance(of_file.get("store"), str):
+        from hybrid_memory.store.postgres.target import refuse_secret
+
+        refuse_secret(of_file["store"], f"store in {CONFIG}")
+    return settings
 
 
 def hook_switches(home: Path) -> HookSwitches:

@@ -573,6 +573,48 @@ class Follower(Protocol):
         ...
 
 
+class Lease(Protocol):
+    """The right to do some late work of a store, which one hub at a time has; it is renewed until `release`, or until the hub dies.
+
+    A hub that stood still for longer than its lease may have lost it without knowing. What it then writes as late work is refused by
+    the store where doing it twice would do harm.
+    """
+
+    @property
+    def fence(self) -> int:
+        """A number that is greater than that of each former holder."""
+        ...
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is certain that no other hub has it now."""
+        ...
+
+    def release(self) -> None:
+        """Let another hub have it at once; calling it again does nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OtherHub:
+    """Another hub that serves the same store: its name (that of its machine), its version, and when it was last heard of."""
+
+    name: str
+    version: str
+    started_at: datetime
+    seen_at: datetime
+
+
+class OwnLease:
+    """A lease of a store that no other hub can have open."""
+
+    fence = 1
+    is_held = True
+
+    def release(self) -> None:
+        """Do nothing."""
+
+
 class Store(ConversationLog, Protocol):
     """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
 
@@ -640,6 +682,18 @@ class Store(ConversationLog, Protocol):
 
     def behind_seconds(self) -> float:
         """Return how long ago it was last certain that `head` knows what other hubs wrote; 0 where there are none."""
+        ...
+
+    def lease(self, name: str, seconds: float) -> Lease | None:
+        """Take the lease ``name``, which others get ``seconds`` after this process died; None while another hub has it.
+
+        It costs little while that one has it: the store is not asked again until it could have ended. Where there are no other hubs
+        it is always granted. What was taken is taken again by the same process.
+        """
+        ...
+
+    def other_hubs(self) -> Sequence[OtherHub]:
+        """Return the other hubs that serve this store at this moment, by their names."""
         ...
 
     def last_write(self) -> datetime | None:

@@ -25,11 +25,14 @@ from hybrid_memory.store.base import (
     Decision,
     Finding,
     Follower,
+    Lease,
     LogEntry,
     MemoryText,
     NewVector,
     NextEmbedder,
+    OtherHub,
     OutdatedWords,
+    OwnLease,
     RecordUse,
     Report,
     RequestKey,
@@ -444,6 +447,15 @@ class MemoryStore:
         """Return the position of the last change of a namespace."""
         with self._data.reading():
             return self._namespace(namespace).head
+
+    def lease(self, name: str, seconds: float) -> Lease:
+        """Grant it: there are no other hubs."""
+        del name, seconds
+        return OwnLease()
+
+    def other_hubs(self) -> Sequence[OtherHub]:
+        """Return nothing: there are none."""
+        return ()
 
     def last_write(self) -> datetime | None:
         """Return the time of the last change of any namespace."""

@@ -23,7 +23,10 @@ from hybrid_memory.store.base import (
     ConversationEntry,
     Decision,
     Follower,
+    Lease,
     LogEntry,
+    OtherHub,
+    OwnLease,
     RecordUse,
     Report,
     RequestKey,
@@ -236,6 +239,15 @@ class DuckStore:
             return known
         with self._engine.reading() as session:
             return tables.read_head(session, namespace).position
+
+    def lease(self, name: str, seconds: float) -> Lease:
+        """Grant it: there are no other hubs."""
+        del name, seconds
+        return OwnLease()
+
+    def other_hubs(self) -> Sequence[OtherHub]:
+        """Return nothing: there are none."""
+        return ()
 
     def last_write(self) -> datetime | None:
         """Return the time of the last change of any namespace."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from secrets import token_hex
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -23,7 +24,9 @@ from hybrid_memory.store.base import (
     CommitResult,
     ConversationEntry,
     Decision,
+    Lease,
     LogEntry,
+    OtherHub,
     RecordUse,
     RequestKey,
     ResultCodec,
@@ -38,6 +41,7 @@ from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
 from hybrid_memory.store.postgres.hints import Announcer
 from hybrid_memory.store.postgres.known_heads import KnownHeads
+from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
 from hybrid_memory.store.postgres.reading_table import PostgresReadings
@@ -72,8 +76,11 @@ class PostgresStore:
     that change the embedder, encode words anew, and keep the journal of readings.
     """
 
-    def __init__(self, connections: Connections, clock: Clock, term_key: int) -> None:
+    def __init__(self, connections: Connections, clock: Clock, term_key: int, *, notices: tuple[str, ...] = ()) -> None:
         self.connections = connections
+        # Drawn here: hubs that were given the same randomness are two hubs all the same.
+        self.leases = Leases(connections, token_hex(16))
+        self._notices = notices
         self.heads = KnownHeads()
         self.hasher = TermHasher(term_key)
         self.embedder_change = PostgresEmbedderChange(connections, clock)
@@ -92,11 +99,12 @@ class PostgresStore:
         size: int = 10,
         wait_seconds: float = 10.0,
         random_source: RandomSource | None = None,
+        notices: tuple[str, ...] = (),
     ) -> PostgresStore:
         """Open or make the store in the database that ``conninfo`` (libpq's) names.
 
         At most ``size`` connections are open at once, and two more. A call waits up to ``wait_seconds`` for a server that is away.
-        ``random_source`` gives a new store its secrets; it is the machine's when not given.
+        ``random_source`` gives a new store its secrets; it is the machine's when not given. ``notices`` are told by `info`.
 
         Raises:
             EngineUnavailable: the server cannot be reached, or refuses the login.
@@ -108,7 +116,7 @@ class PostgresStore:
         try:
             migrate(connections, clock.now())
             term_key = ensure_term_key(connections, random_source or SystemRandomSource())
-            store = cls(connections, clock, term_key)
+            store = cls(connections, clock, term_key, notices=notices)
             store.note_last_write()
         except BaseException:
             connections.close()
@@ -128,7 +136,7 @@ class PostgresStore:
             bytes_on_disk=store_facts.size_on_disk(session),
             embedder=pinned.identity if pinned else None,
             dimensions=pinned.dimensions if pinned else None,
-            notices=self._unreadable_notices(),
+            notices=(*self._notices, *self._unreadable_notices()),
         )
 
     def _unreadable_notices(self) -> tuple[str, ...]:
@@ -169,6 +177,14 @@ class PostgresStore:
         """Return the position of the last change of a namespace."""
         known = self.heads.get(namespace)
         return self._read([namespace], tables.read_head, namespace).position if known is None else known
+
+    def lease(self, name: str, seconds: float) -> Lease | None:
+        """Take a lease, which is renewed until it is given back; None while another hub has it."""
+        return self.leases.take(name, seconds)
+
+    def other_hubs(self) -> Sequence[OtherHub]:
+        """Return the other hubs that serve this store at this moment, by their names."""
+        return ()
 
     def last_write(self) -> datetime | None:
         """Return the time of the last change of any namespace."""
@@ -305,6 +321,7 @@ class PostgresStore:
     def close(self) -> None:
         """Let the connections go; calling it again does nothing."""
         self._writers.refuse_while_deciding("a decision cannot close the store that it decides for")
+        self.leases.close()
         self._announcer.close()
         self.connections.close()
 

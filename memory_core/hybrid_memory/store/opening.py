@@ -1,0 +1,84 @@
+"""Opens the store that the settings name: a file in the folder, or a PostgreSQL database that many machines share.
+
+The one place that knows both; neither engine is imported before it is opened.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.settings import DATABASE, database_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid_memory.clock import Clock, RandomSource
+    from hybrid_memory.settings import StoreSettings
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.postgres.target import Target
+
+_WITHOUT_DRIVER = (
+    "names a PostgreSQL database, for which a part of this program is missing: install it as hybrid-memory-mcp[postgresql], "
+    "as in `uvx --from 'hybrid-memory-mcp[postgresql]' hybrid-memory-mcp`"
+)
+
+
+def target_of_settings(settings: StoreSettings, environ: Mapping[str, str] | None = None) -> Target | None:
+    """Return where the database is that the settings name; None where the store is a file in the folder.
+
+    ``environ`` are the variables in which the driver looks for what the address leaves out; those of this process when not given.
+
+    Raises:
+        InvalidInput: the address, or the file with its password, cannot be used.
+    """
+    if settings.store is None:
+        return None
+    from hybrid_memory.store.postgres.target import target_of
+
+    return target_of(
+        settings.store, database_environment() if environ is None else environ, settings.store_password_file
+    )
+
+
+def is_file_store(settings: StoreSettings) -> bool:
+    """Return whether the store is a file in the folder, which is there once it was opened."""
+    return settings.store is None
+
+
+def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source: RandomSource | None = None) -> Store:
+    """Open the store that the settings name; one that is not there yet is made.
+
+    ``home`` is the folder of a store that is a file. ``random_source`` gives a new store its secrets; it is the machine's when not given.
+
+    Raises:
+        InvalidInput: the setting ``store`` cannot be used, or what it needs is not installed.
+        StoreError: the store cannot be opened.
+    """
+    target = target_of_settings(settings)
+    if target is None:
+        from hybrid_memory.store.duck.store import DuckStore
+
+        return DuckStore.open(
+            home / DATABASE,
+            clock,
+            memory_limit=settings.duckdb_memory_limit,
+            threads=settings.duckdb_threads,
+            random_source=random_source,
+        )
+    try:
+        from hybrid_memory.store.postgres.store import PostgresStore
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool", "psycopg_binary", ""):
+            raise
+        raise InvalidInput("store", _WITHOUT_DRIVER) from None
+    store = PostgresStore.open(
+        target.conninfo,
+        clock,
+        size=settings.store_connections,
+        wait_seconds=settings.store_wait_seconds,
+        random_source=random_source,
+        notices=target.notices,
+    )
+    return cast("Store", store)
