@@ -24,6 +24,8 @@ import pytest
 from tests.browser.hostile import make_hostile_store
 from tests.browser.life import make_life
 
+# Colours alone differ in the dark, so that CI looks at the light; `just browser` at both.
+THEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
 WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 360, "height": 740}
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _START_SECONDS = 20.0
@@ -112,9 +114,10 @@ def life_store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 
 
 @pytest.fixture(scope="session")
-def life(life_store: tuple[Path, Any]) -> Iterator[Served]:
+def life(life_store: tuple[Path, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The page of a whole life, for tests that only look."""
-    home, ids = life_store
+    home, ids = tmp_path_factory.mktemp("looked-at") / "memory", life_store[1]
+    shutil.copytree(life_store[0], home)
     with serving(home) as served:
         served.ids = ids
         yield served
@@ -124,7 +127,7 @@ def life(life_store: tuple[Path, Any]) -> Iterator[Served]:
 def own_life(life_store: tuple[Path, Any], tmp_path: Path) -> Iterator[Served]:
     """The page of a life that the test may change."""
     home = tmp_path / "memory"
-    make_life(home)
+    shutil.copytree(life_store[0], home)
     with serving(home) as served:
         served.ids = life_store[1]
         yield served
@@ -144,6 +147,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def first_day(tmp_path: Path) -> Iterator[Served]:
     """The page of a memory that holds nothing yet."""
     with serving(tmp_path / "memory") as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def nothing_yet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The page of a memory that holds nothing, for tests that only look."""
+    with serving(tmp_path_factory.mktemp("nothing") / "memory") as served:
         yield served
 
 

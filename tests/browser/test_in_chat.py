@@ -20,6 +20,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from mcp.client import Client
 from mcp.client.extension import advertise
+from tests.browser.conftest import THEMES
 from tests.browser.hostile import RAN, TEXTS
 from tests.browser.life import make_life
 from tests.clients.environments import node, node_packages
@@ -210,7 +211,7 @@ def living(service):
     return [one.content for one in service.memories.values() if "Ada lives" in one.content and not one.superseded_by]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 def test_the_hits_are_shown_so_that_everybody_can_use_them(chat, theme):
     app = shown(chat, theme=theme, query="Where does Ada live?")
     assert of(app, "Ada lives in Lisbon").is_visible()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, THEMES
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +38,7 @@ def pixels_of(page, selector):
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 def test_memories_lie_on_land_in_both_themes(on_map, life, theme):
     page = on_map(life, theme=theme)
 

@@ -1,7 +1,7 @@
 """Putting memories right in a real browser: the queue, the dialogs, many at once, and undo of each; by keyboard."""
 
 import pytest
-from tests.browser.conftest import serving
+from tests.browser.conftest import THEMES, serving
 from tests.browser.life import make_life
 
 pytestmark = pytest.mark.browser
@@ -40,7 +40,7 @@ def stands(page, memory_id):
     return page.evaluate("id => fetch(`/memories/${id}.json`).then((answer) => answer.json())", memory_id)["memory"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 def test_the_queue_has_no_barrier(visit, life, theme):
     seen = visit(life, theme=theme)
     page = seen.open("/review")

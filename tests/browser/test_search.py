@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, THEMES
 
 pytestmark = pytest.mark.browser
 
@@ -93,7 +93,7 @@ def test_the_answer_on_the_page_is_the_one_in_its_data(visit, life):
 
 
 @pytest.mark.parametrize("path", ["/search", "/search?q=Ada+Porto", "/brief?client=claude-code", "/brief?client=any"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 def test_search_and_brief_are_accessible(visit, life, path, theme):
     seen = visit(life, theme=theme)
     page = seen.open(path)
@@ -126,8 +126,8 @@ def test_another_assistant_is_chosen_with_a_click(visit, life):
     assert "read_memories" in page.locator(".lead").inner_text()
 
 
-def test_on_the_first_day_search_and_brief_teach(visit, first_day):
-    seen = visit(first_day)
+def test_on_the_first_day_search_and_brief_teach(visit, nothing_yet):
+    seen = visit(nothing_yet)
 
     assert seen.open("/search").get_by_text("Ask as you would ask a person").is_visible()
     assert seen.open("/brief?client=any").get_by_text("Say to your assistant").is_visible()

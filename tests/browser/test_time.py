@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, THEMES
 
 pytestmark = pytest.mark.browser
 
@@ -101,7 +101,7 @@ def test_the_versions_of_a_memory_stand_below_each_other_word_by_word(visit, lif
     assert versions.first.locator("ins").inner_text() == "Porto"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", ["porto", "lisbon", "madrid", "insight", "gym", "clarinet"])
 def test_the_page_of_a_memory_can_be_used_by_everybody(visit, life, theme, name):
     seen = visit(life, theme=theme)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.browser.conftest import PHONE, WIDE
+from tests.browser.conftest import PHONE, THEMES, WIDE
 
 from hybrid_memory_mcp.inspector.table import VIEWS
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 MENU = [view.path for view in VIEWS if "{" not in view.path]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("path", MENU)
 def test_a_view_can_be_used_by_everybody_in_both_themes(visit, life, path, theme):
     seen = visit(life, theme=theme)
@@ -29,8 +29,8 @@ def test_a_view_fits_a_phone(visit, life, path):
 
 
 @pytest.mark.parametrize("path", MENU)
-def test_a_view_of_the_first_day_teaches_instead_of_being_empty(visit, first_day, path):
-    seen = visit(first_day, size=WIDE)
+def test_a_view_of_the_first_day_teaches_instead_of_being_empty(visit, nothing_yet, path):
+    seen = visit(nothing_yet, size=WIDE)
     page = seen.open(path)
     assert len(page.locator("main").inner_text().split()) > 12
     assert seen.violations() == []

@@ -9,6 +9,7 @@ from tests.conformance.compare import Mismatch
 from tests.conformance.differences import DIFFERENCES, applied
 from tests.conformance.replay import replay
 from tests.core.store.empty_database import discard, lay_empty
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
@@ -33,21 +34,22 @@ def replayed(case, opened, **options):
     return anyio.run(partial(replay, case, opened, **options))
 
 
-@pytest.fixture
-def open_store(tmp_path):
+@pytest.fixture(params=[pytest.param("duck", marks=pytest.mark.slow), POSTGRES])
+def open_store(request, tmp_path, open_postgres):
     stores = []
 
     def opened(clock):
         if not stores:
-            stores.append(DuckStore.open(lay_empty(tmp_path), clock))
+            in_database = request.param == "postgres"
+            stores.append(open_postgres(clock) if in_database else DuckStore.open(lay_empty(tmp_path), clock))
         return stores[0]
 
     yield opened
     for store in stores:
-        discard(store)
+        if isinstance(store, DuckStore):
+            discard(store)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
 def test_a_recorded_case_is_replayed(file, open_store):
     case = json.loads(file.read_text(encoding="utf-8"))

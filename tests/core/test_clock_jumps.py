@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.store.empty_database import lay_empty
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.admin.health_check import check_open
 from hybrid_memory.clock import LONGEST_GAP, MOST_CARRIED, never_back
@@ -26,9 +27,14 @@ def clock():
     return FakeClock()
 
 
-@pytest.fixture(params=["memory", "duck"])
-def store(request, clock, tmp_path):
-    opened = MemoryStore(clock) if request.param == "memory" else DuckStore.open(lay_empty(tmp_path / "home"), clock)
+@pytest.fixture(params=["memory", "duck", POSTGRES])
+def store(request, clock, tmp_path, open_postgres):
+    if request.param == "postgres":
+        opened = open_postgres(clock)
+    else:
+        opened = (
+            MemoryStore(clock) if request.param == "memory" else DuckStore.open(lay_empty(tmp_path / "home"), clock)
+        )
     yield opened
     opened.close()
 

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 from tests.core.store.empty_database import discard, lay_empty
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
@@ -48,9 +49,12 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(background, "SWITCH_MEMORIES", 4)
 
 
-@pytest.fixture(params=["memory", "duck"])
-def store(request, clock, tmp_path):
-    store = MemoryStore(clock) if request.param == "memory" else DuckStore.open(lay_empty(tmp_path), clock)
+@pytest.fixture(params=["memory", "duck", POSTGRES])
+def store(request, clock, tmp_path, open_postgres):
+    if request.param == "postgres":
+        store = open_postgres(clock)
+    else:
+        store = MemoryStore(clock) if request.param == "memory" else DuckStore.open(lay_empty(tmp_path), clock)
     yield store
     if isinstance(store, DuckStore):
         discard(store)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.core.store.making import always, memory
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory import reencoding
 from hybrid_memory.model import MemoryId, Scope
@@ -36,9 +37,14 @@ def held(store):
     return list(store.get("default", [entry.id for entry in store.changes("default", 0)]).values())
 
 
-@pytest.fixture(params=["memory", "duck"])
-def store(request, tmp_path):
-    opened = MemoryStore(FakeClock()) if request.param == "memory" else DuckStore.open(tmp_path / DATABASE, FakeClock())
+@pytest.fixture(params=["memory", "duck", POSTGRES])
+def store(request, tmp_path, open_postgres):
+    if request.param == "postgres":
+        opened = open_postgres(FakeClock())
+    else:
+        opened = (
+            MemoryStore(FakeClock()) if request.param == "memory" else DuckStore.open(tmp_path / DATABASE, FakeClock())
+        )
     yield opened
     opened.close()
 

@@ -1,9 +1,12 @@
 """Random lives of a memory, compared step by step with a model that a page explains."""
 
+from __future__ import annotations
+
 import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, seed, settings
@@ -30,6 +33,9 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.tiers.buffers import decode_buffers
+
+if TYPE_CHECKING:
+    from tests.postgres.server import PostgresServer
 
 WORDS = st.lists(st.sampled_from(["tea", "dog", "rain", "piano", "bridge", "letter"]), min_size=1, max_size=4).map(
     " ".join
@@ -536,6 +542,31 @@ class FileLives(Lives):
         self.folder.cleanup()
 
 
+class DatabaseLives(Lives):
+    """The same over PostgreSQL, where another hub takes over between two steps."""
+
+    server: PostgresServer
+
+    def __init__(self):
+        self.database = self.server.create_database()
+        super().__init__()
+
+    def open_store(self):
+        from hybrid_memory.store.postgres.store import PostgresStore
+
+        return PostgresStore.open(self.database.conninfo, self.clock, size=4)
+
+    @rule()
+    def restart(self):
+        self.service.close()
+        self.store = self.open_store()
+        self.service = self.open_service()
+
+    def teardown(self):
+        super().teardown()
+        self.server.drop_database(self.database.name)
+
+
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
@@ -566,3 +597,27 @@ class TestFileLives(FileLives.TestCase):
     settings = settings(
         max_examples=60, stateful_step_count=50, deadline=None, suppress_health_check=_CALM, print_blob=True
     )
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("server_of_lives")
+class TestDatabaseLives(DatabaseLives.TestCase):
+    settings = settings(max_examples=5, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
+
+
+@pytest.mark.postgres
+@pytest.mark.stress
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("server_of_lives")
+@seeded
+class TestManyDatabaseLives(DatabaseLives.TestCase):
+    settings = settings(
+        max_examples=60, stateful_step_count=50, deadline=None, suppress_health_check=_CALM, print_blob=True
+    )
+
+
+@pytest.fixture(scope="session")
+def server_of_lives(postgres_server):
+    """The machine is made by hypothesis, which knows no fixtures."""
+    DatabaseLives.server = postgres_server

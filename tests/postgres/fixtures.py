@@ -1,14 +1,21 @@
-"""The fixtures `postgres_server` and `database`, for tests in any folder."""
+"""The fixtures `postgres_server`, `database` and `open_postgres`, and the parameter `POSTGRES`, for tests in any folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from tests.postgres.server import Database, PostgresServer
+
+    from hybrid_memory.clock import Clock
+    from hybrid_memory.store.postgres.store import PostgresStore
+
+POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
+"""Beside "duck" and "memory": the kind of store that is in a database of a real server."""
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +36,25 @@ def database(postgres_server: PostgresServer) -> Iterator[Database]:
     made = postgres_server.create_database()
     yield made
     postgres_server.drop_database(made.name)
+
+
+@pytest.fixture
+def open_postgres(request: pytest.FixtureRequest) -> Iterator[Callable[..., PostgresStore]]:
+    """Returns a function that opens the store of the test's database as a hub would; each call is another hub.
+
+    Without a clock it has the test's own (fixture ``clock``).
+    The server is asked for when the function is called, so that other parameters of a test do without one.
+    """
+    opened = ExitStack()
+
+    def open_one(clock: Clock | None = None, **options: object) -> PostgresStore:
+        database: Database = request.getfixturevalue("database")
+        from hybrid_memory.store.postgres.store import PostgresStore
+
+        clock = clock or request.getfixturevalue("clock")
+        store = PostgresStore.open(database.conninfo, clock, **{"size": 8, **options})
+        opened.callback(store.close)
+        return store
+
+    yield open_one
+    opened.close()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.speaking import remember
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest
@@ -85,14 +86,15 @@ def test_it_has_the_rows_of_one_namespace_in_their_order(steps):
     with_all.close()
 
 
-@pytest.mark.parametrize("kind", ["memory", "duck"])
-def test_it_is_the_same_of_either_store(kind, tmp_path, clock):
+@pytest.mark.parametrize("kind", ["memory", "duck", POSTGRES])
+def test_it_is_the_same_of_either_store(kind, tmp_path, clock, open_postgres):
     steps = [(True, "Ada", ("x",)), (False, None, ()), (True, None, ()), (False, "Bo", ("y",))]
-    store = (
-        MemoryStore(clock, FakeRandomSource(1))
-        if kind == "memory"
-        else DuckStore.open(tmp_path / "memory.duckdb", clock, random_source=FakeRandomSource(1))
-    )
+    if kind == "postgres":
+        store = open_postgres(clock, random_source=FakeRandomSource(1))
+    elif kind == "duck":
+        store = DuckStore.open(tmp_path / "memory.duckdb", clock, random_source=FakeRandomSource(1))
+    else:
+        store = MemoryStore(clock, FakeRandomSource(1))
     service = filled(store, clock, steps)
     service.forget(ONE, ForgetRequest(ids=(service.recent(ONE)[0].id,)))
     found = joined([store.snapshot("one"), store.snapshot("other")])

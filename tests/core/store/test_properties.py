@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.store.making import DIMENSIONS, always, memory, rows, vector
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId, Tier
@@ -32,21 +33,33 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import START, FakeClock
 
+if TYPE_CHECKING:
+    from tests.postgres.server import PostgresServer
+
 NAMES = [f"m{number}" for number in range(6)]
 NAMESPACES = ["default", "other"]
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 
-ACTIONS = st.one_of(
-    st.tuples(st.just("insert"), st.sampled_from(NAMES), st.booleans(), TEXTS),
-    st.tuples(st.just("update"), st.sampled_from(NAMES), st.integers(0, 3), TEXTS),
-    st.tuples(st.just("set tier"), st.sampled_from(NAMES), st.sampled_from(list(Tier))),
-    st.tuples(st.just("use"), st.sampled_from(NAMES), st.integers(1, 3)),
-    st.tuples(st.just("buffer"), st.sampled_from(["s-1", "s-2"]), st.none() | TEXTS),
-)
-WRITES = st.lists(
-    st.tuples(st.sampled_from(NAMESPACES), st.none() | st.integers(1, 4), st.lists(ACTIONS, max_size=4), st.booleans()),
-    max_size=8,
-)
+
+def actions(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.tuples(st.just("insert"), st.sampled_from(NAMES), st.booleans(), texts),
+        st.tuples(st.just("update"), st.sampled_from(NAMES), st.integers(0, 3), texts),
+        st.tuples(st.just("set tier"), st.sampled_from(NAMES), st.sampled_from(list(Tier))),
+        st.tuples(st.just("use"), st.sampled_from(NAMES), st.integers(1, 3)),
+        st.tuples(st.just("buffer"), st.sampled_from(["s-1", "s-2"]), st.none() | texts),
+    )
+
+
+def lists_of_writes(excluded: str) -> st.SearchStrategy[Any]:
+    texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters=excluded), max_size=12)
+    one = st.tuples(
+        st.sampled_from(NAMESPACES), st.none() | st.integers(1, 4), st.lists(actions(texts), max_size=4), st.booleans()
+    )
+    return st.lists(one, max_size=8)
+
+
+WRITES = lists_of_writes("")
+PLAIN_WRITES = lists_of_writes("\x00")  # which PostgreSQL refuses
 SETTINGS = settings(
     max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -129,9 +142,32 @@ def duck_in_new_folder() -> Iterator[tuple[DuckStore, Path]]:
 
 
 @contextmanager
-def new_store(kind: str) -> Iterator[Store]:
+def postgres_in_new_database(server: PostgresServer) -> Iterator[Store]:
+    from hybrid_memory.store.postgres.store import PostgresStore
+
+    database = server.create_database()
+    store = PostgresStore.open(database.conninfo, FakeClock(), size=8)  # a snapshot may hold two
+    try:
+        yield store
+    finally:
+        store.close()
+        server.drop_database(database.name)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> PostgresServer | None:
+    """The real server, for tests that run over one too."""
+    wanted = any(mark.name == "postgres" for mark in request.node.iter_markers())
+    return request.getfixturevalue("postgres_server") if wanted else None
+
+
+@contextmanager
+def new_store(kind: str, server: PostgresServer | None) -> Iterator[Store]:
     if kind == "memory":
         yield MemoryStore(FakeClock())
+    elif server is not None:
+        with postgres_in_new_database(server) as store:
+            yield store
     else:
         with duck_in_new_folder() as (store, _):
             yield store
@@ -143,6 +179,16 @@ def new_store(kind: str) -> Iterator[Store]:
 def test_both_stores_do_the_same(writes):
     second = MemoryStore(FakeClock())
     with duck_in_new_folder() as (first, _):
+        assert play(first, writes) == play(second, writes)
+        assert state(first) == state(second)
+
+
+@pytest.mark.postgres
+@SETTINGS
+@given(writes=PLAIN_WRITES)
+def test_a_store_in_a_database_does_the_same_as_one_in_memory(server, writes):
+    second = MemoryStore(FakeClock())
+    with postgres_in_new_database(server) as first:
         assert play(first, writes) == play(second, writes)
         assert state(first) == state(second)
 
@@ -165,11 +211,11 @@ def test_reopening_keeps_everything(writes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["duck", "memory"])
+@pytest.mark.parametrize("kind", ["duck", "memory", POSTGRES])
 @SETTINGS
 @given(writes=WRITES)
-def test_the_log_tells_the_revision_of_every_row(kind, writes):
-    with new_store(kind) as store:
+def test_the_log_tells_the_revision_of_every_row(kind, server, writes):
+    with new_store(kind, server) as store:
         play(store, writes)
         for namespace in NAMESPACES:
             log = store.changes(namespace, 0)
@@ -180,11 +226,11 @@ def test_the_log_tells_the_revision_of_every_row(kind, writes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["duck", "memory"])
+@pytest.mark.parametrize("kind", ["duck", "memory", POSTGRES])
 @SETTINGS
 @given(before=WRITES, after=WRITES)
-def test_a_snapshot_and_the_changes_behind_it_give_a_fresh_snapshot(kind, before, after):
-    with new_store(kind) as store:
+def test_a_snapshot_and_the_changes_behind_it_give_a_fresh_snapshot(kind, server, before, after):
+    with new_store(kind, server) as store:
         play(store, before)
         old = {namespace: store.snapshot(namespace) for namespace in NAMESPACES}
         play(store, after)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.admin.redact import redact
@@ -20,10 +21,13 @@ from hybrid_memory.testing import START, FakeClock
 EVER = START - timedelta(days=3650)
 
 
-@pytest.fixture(params=["duck", "memory"])
-def store(request, tmp_path):
+@pytest.fixture(params=["duck", "memory", POSTGRES])
+def store(request, tmp_path, open_postgres):
     clock = FakeClock(START)
-    opened = DuckStore.open(tmp_path / "memory.duckdb", clock) if request.param == "duck" else MemoryStore(clock)
+    if request.param == "postgres":
+        opened = open_postgres(clock)
+    else:
+        opened = DuckStore.open(tmp_path / "memory.duckdb", clock) if request.param == "duck" else MemoryStore(clock)
     yield opened
     opened.close()
 
