@@ -99,3 +99,17 @@ def folder_target(home: Path, now: datetime) -> AbstractContextManager[MoveTarge
     from hybrid_memory.store.duck.moving_files import folder_target as target
 
     return target(home, now)
+
+
+def database_source(conninfo: str) -> AbstractContextManager[MoveSource]:
+    """Give this moment of a store on a PostgreSQL server; hubs go on meanwhile."""
+    from hybrid_memory.store.postgres.moving_store import database_source as source
+
+    return source(conninfo)
+
+
+def database_target(conninfo: str, now: datetime) -> AbstractContextManager[MoveTarget]:
+    """Give a PostgreSQL database as a place for a store."""
+    from hybrid_memory.store.postgres.moving_store import database_target as target
+
+    return target(conninfo, now)

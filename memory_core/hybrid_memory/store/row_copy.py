@@ -102,7 +102,8 @@ def _numbers(*names: str) -> dict[str, Value]:
     return dict.fromkeys(names, Value.INTEGER)
 
 
-STORE = MovedTable("store", _texts("id", "term_key"))
+STORE = MovedTable("store", _texts("id", "term_key") | _numbers("number"))
+"""Which store it is, the secret key of its terms, and the number of its last step, by which synchronising knows what is new."""
 EMBEDDER = MovedTable("embedder", _numbers("number") | _texts("identity") | _numbers("dimensions", "pinned_at"))
 MEMORY = MovedTable(
     "memory",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import InvalidInput, StoreError
+from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreError
 from hybrid_memory.private_files import fsync_file
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.duck_transfer import contents_of
@@ -23,16 +23,19 @@ from hybrid_memory.store.duck.files.swap import next_file, store_files, swap
 from hybrid_memory.store.duck.restore_file import folder_for_replaced
 from hybrid_memory.store.duck.row_tables import DuckRows, DuckRowTarget
 from hybrid_memory.store.duck.schema import migrate
+from hybrid_memory.store.duck.term_key import ensure_term_key
 from hybrid_memory.store.moving import NOT_EMPTY
+from hybrid_memory.store.row_copy import copy_rows, row_sums
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from hybrid_memory.clock import RandomSource
     from hybrid_memory.store.duck.sql_session import SqlSession
     from hybrid_memory.store.moving import MoveSource, MoveTarget
-    from hybrid_memory.store.row_copy import RowSource, RowTarget
-    from hybrid_memory.store.transfer import StoreContents
+    from hybrid_memory.store.row_copy import RowSource, RowSums, RowTarget
+    from hybrid_memory.store.transfer import StoreContents, TableSums
 
 _IN_USE = """
     SELECT EXISTS (FROM memory) OR EXISTS (FROM log) OR EXISTS (FROM buffer) OR EXISTS (FROM conversation)
@@ -61,6 +64,39 @@ def folder_target(home: Path, now: datetime) -> Iterator[MoveTarget]:
             yield target
         finally:
             target.close()
+
+
+def write_file(file: Path, source: RowSource, now: datetime) -> TableSums:
+    """Write all rows of a store to a new database file, read it again, and return its sums; nothing is left of one that fails.
+
+    Raises:
+        StoreFull, StoreReadOnly: it could not be written.
+        StoreDamaged: what was written cannot be read again.
+    """
+    try:
+        with open_session(file) as session:
+            migrate(session, now)
+            target = DuckRowTarget(session)
+            sums = copy_rows(source, target)
+            target.finish()
+        _compare(file, sums)
+        return verify(file)
+    except BaseException:
+        remove_database(file)
+        raise
+
+
+def _compare(file: Path, sums: RowSums) -> None:
+    with open_session(file, read_only=True) as session:
+        if row_sums(DuckRows(session)) != sums:
+            raise StoreDamaged("the copy does not hold what was read; the disk may be failing, the store is unchanged")
+
+
+def upgraded(file: Path, now: datetime, random_source: RandomSource) -> None:
+    """Bring a copy of a backup, which nobody has open, to the newest schema."""
+    with open_session(file) as session:
+        migrate(session, now)
+        ensure_term_key(session, random_source)
 
 
 class _FileMoment:

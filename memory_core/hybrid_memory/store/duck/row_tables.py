@@ -59,8 +59,8 @@ _DECLARED = """
     SELECT sql FROM duckdb_tables() WHERE table_name = $1 UNION ALL SELECT sql FROM duckdb_indexes() WHERE table_name = $1
 """
 _EMBEDDERS = "SELECT abs(number), identity, dimensions FROM embedder ORDER BY abs(number)"
-_STORE = "SELECT (SELECT store FROM mark), (SELECT number::VARCHAR FROM term_key)"
-_SET_STORE = "UPDATE mark SET store = ?"
+_STORE = "SELECT (SELECT store FROM mark), (SELECT number::VARCHAR FROM term_key), (SELECT number FROM mark)"
+_SET_STORE = "UPDATE mark SET store = ?, number = ?"
 _CLEAR_KEY = "DELETE FROM term_key"
 _SET_KEY = "INSERT INTO term_key (number) VALUES (?::UBIGINT)"
 # As the writer knows them (`writer_cache`): a position that no counting reaches is none, a mark beyond the log's end is none.
@@ -254,8 +254,8 @@ class DuckRowTarget:
 
     def _add(self, table: MovedTable, rows: Sequence[MovedRow]) -> None:
         if table is STORE:
-            ((store, key),) = rows
-            self._session.change(_SET_STORE, store)
+            ((store, key, number),) = rows
+            self._session.change(_SET_STORE, store, number)
             self._session.change(_CLEAR_KEY)
             self._session.change(_SET_KEY, key)
         elif table is HEAD:

@@ -11,7 +11,7 @@ from itertools import islice
 from string import Template
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import ConstraintViolation, InvalidInput
+from hybrid_memory.errors import ConstraintViolation, InvalidInput, StoreError
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
 from hybrid_memory.store.moving import NOT_EMPTY, OF_ANOTHER
 from hybrid_memory.store.postgres.connections import EVERYTHING
@@ -39,10 +39,11 @@ _MAKE_TEMPORARY = Template(
 )
 _COPY_IN = Template("COPY moved_$name (nth, $columns) FROM STDIN (FORMAT BINARY)")
 _TAKE = Template("INSERT INTO $table ($columns) SELECT $columns FROM moved_$name ORDER BY nth")
+_TRUNCATE = Template("TRUNCATE moved_$name")
 _DELETE = Template("DELETE FROM $table")
 
-_STORE = "COPY (SELECT id, term_key::text FROM store) TO STDOUT (FORMAT BINARY)"
-_SET_STORE = "UPDATE store SET id = $1, term_key = $2"
+_STORE = "COPY (SELECT id, term_key, sync_number FROM store) TO STDOUT (FORMAT BINARY)"
+_SET_STORE = "UPDATE store SET id = $1, term_key = $2, sync_number = $3"
 _VECTORS = """
     COPY (
         SELECT v.embedder::bigint, v.namespace, v.id, v.vec
@@ -70,6 +71,7 @@ _ADD_MARK = "INSERT INTO moving (what, number, mark) VALUES ($1, $2, $3)"
 _CLEAR_MARKS = "DELETE FROM moving WHERE what = $1"
 _FINISH = "DELETE FROM moving"
 _SOURCE = "source"  # no table has that name
+_IS_MOVING = "SELECT EXISTS (SELECT 1 FROM moving)"
 _IN_USE = """
     SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM log) OR EXISTS (SELECT 1 FROM buffer)
         OR EXISTS (SELECT 1 FROM conversation)
@@ -122,6 +124,7 @@ _TEMPORARY = {
     )
     for one in MOVED_TABLES
 }
+_EMPTY = {one.name: _TRUNCATE.substitute(name=one.name) for one in MOVED_TABLES}
 _FILL = {one.name: _COPY_IN.substitute(name=one.name, columns=_columns(one)) for one in MOVED_TABLES}
 _INSERT = {
     one.name: _TAKE.substitute(table=one.name, columns=_columns(one), name=one.name)
@@ -204,6 +207,20 @@ class PgRowTarget:
             session.change(_FINISH)
 
 
+def refuse_while_moving(connections: Connections) -> None:
+    """Raise where another store is being moved into this database, of which only a part may be there.
+
+    Raises:
+        StoreError: it is.
+    """
+    with connections.reading(EVERYTHING) as session:
+        if session.rows(_IS_MOVING)[0][0]:
+            raise StoreError(
+                "a store is being moved into this database and is not whole yet; run the same `hybrid-memory-mcp migrate` again, which "
+                "goes on where it was"
+            )
+
+
 def clear_table(session: PgSession, table: MovedTable) -> None:
     """Remove a table's rows; the one that says which store this is stays, to be replaced."""
     if table is not STORE:
@@ -229,6 +246,7 @@ def add_rows(session: PgSession, table: MovedTable, rows: Sequence[MovedRow], *,
         session.change(_TAKE_HEADS, EARLIEST_MICROS, LATEST_MICROS)
     else:
         session.change(_INSERT[table.name])
+    session.send(_EMPTY[table.name])  # there may be more chunks in this transaction
 
 
 def number_readings_on(session: PgSession) -> None:

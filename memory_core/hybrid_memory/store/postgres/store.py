@@ -44,7 +44,9 @@ from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
+from hybrid_memory.store.postgres.pg_transfer import PostgresTransfer
 from hybrid_memory.store.postgres.reading_table import PostgresReadings
+from hybrid_memory.store.postgres.row_tables import refuse_while_moving
 from hybrid_memory.store.postgres.schema import MIGRATIONS, migrate
 from hybrid_memory.store.postgres.snapshot import read_snapshot
 from hybrid_memory.store.postgres.sql_session import PgSession
@@ -56,10 +58,13 @@ from hybrid_memory.store.postgres.writers import Writers
 from hybrid_memory.terms import TermHasher
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
     from hybrid_memory.requests import ListRequest
+    from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
 
 _Value = TypeVar("_Value")
@@ -110,11 +115,13 @@ class PostgresStore:
             EngineUnavailable: the server cannot be reached, or refuses the login.
             StoreDamaged: the database holds other tables of these names.
             SchemaTooNew: a later version of this program wrote it.
+            StoreError: another store is being moved here.
         """
         connections = Connections(conninfo, size=size, wait_seconds=wait_seconds)
         connections.open()
         try:
             migrate(connections, clock.now())
+            refuse_while_moving(connections)
             term_key = ensure_term_key(connections, random_source or SystemRandomSource())
             store = cls(connections, clock, term_key, notices=notices)
             store.note_last_write()
@@ -122,6 +129,17 @@ class PostgresStore:
             connections.close()
             raise
         return store
+
+    @property
+    def transfer(self) -> PostgresTransfer:
+        """The part of the store that is copied, exported and filled as a whole."""
+        return PostgresTransfer(self.connections, self._clock, self.told)
+
+    def restorer(self, home: Path) -> Restorer:
+        """Return what puts a backup in the place of this store, beside the hubs that have it open."""
+        from hybrid_memory.store.postgres.restoring_store import PostgresRestorer
+
+        return PostgresRestorer(self.connections, home)
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
