@@ -5,25 +5,32 @@ The tables have no keys: what is replaced is deleted and inserted, which DuckDB 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.audit_notes import note_of_change
-from hybrid_memory.store.base import NO_LIMIT, ChangeType, LogEntry
+from hybrid_memory.store.base import NO_LIMIT
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import store_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors, erase_digests, forget_requests_about
 from hybrid_memory.store.duck.reading_table import forget_readings_of
-from hybrid_memory.store.duck.sync_items import BUFFER, changed_items, item_values, put_items
+from hybrid_memory.store.duck.sync_items import changed_items, item_values, put_items
 from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import check_text, to_json
-from hybrid_memory.store.memory_fields import MEMORY_FIELDS, UNCHANGEABLE
+from hybrid_memory.store.memory_fields import UNCHANGEABLE
+from hybrid_memory.store.sync_rules import (
+    BUFFER,
+    FIXED_FIELDS,
+    OTHER_WORDS,
+    removal_entries,
+    stamps_of_row,
+    stamps_to_text,
+    update_entries,
+)
 from hybrid_memory.store.syncing import (
     SYNC,
     ChangedItem,
@@ -45,6 +52,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.clock import Clock
     from hybrid_memory.model import Memory, Usage
+    from hybrid_memory.store.base import LogEntry
     from hybrid_memory.store.duck.engine import Engine, Transaction
     from hybrid_memory.store.duck.sql_session import SqlSession
 
@@ -135,7 +143,6 @@ _SET_FOLDER = "INSERT INTO sync_folder (folder, namespace, sent, cleaned, writte
 _TO_CLEAN = """
     SELECT DISTINCT id FROM log WHERE namespace = ? AND position > ? AND (change = 'purge' OR action = 'redact' OR note = ?)
 """
-OTHER_WORDS = "its words as another machine has them"
 _SEGMENTS = "SELECT name FROM sync_segment WHERE folder = ?"
 _KNOW = "INSERT INTO sync_segment (folder, name) SELECT ?, unnest(from_json(?, '[\"VARCHAR\"]'))"
 _UNKNOW = "DELETE FROM sync_segment WHERE folder = ? AND name IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
@@ -145,16 +152,11 @@ _DELETE_MEMORIES = tuple(
     f"DELETE FROM {table} WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"  # noqa: S608 - our own names
     for table in ("memory", "usage", "sync_usage")
 )
-_FIXED = tuple(
-    one
-    for one in MEMORY_FIELDS
-    if one.name in {"agent", "kind", "created_at", "origin", "occurred_at", "content", "content_hash"}
-)
 # Terms and the like are made anew by whoever opens the store next, or at idle times: encoding 0 asks for it.
 _SET_FIXED = Template("""
     UPDATE memory SET $assignments, terms = [], names = NULL, days = NULL, aspects = 0, encoding = 0
     WHERE concat(namespace) = ? AND id = ?
-""").substitute(assignments=", ".join(one.name + " = ?" for one in _FIXED))
+""").substitute(assignments=", ".join(one.name + " = ?" for one in FIXED_FIELDS))
 
 
 class DuckSyncView:
@@ -194,7 +196,7 @@ class DuckSyncView:
     def rows(self, ids: Iterable[MemoryId]) -> dict[MemoryId, RowStamps]:
         """Return what is known of the changes of memories."""
         found = self._session.rows(_ROWS, self._namespace, to_json(list(ids)))
-        return {MemoryId(id_): _row_of(born, gone, fields) for id_, born, gone, fields in found}
+        return {MemoryId(id_): stamps_of_row(born, gone, fields) for id_, born, gone, fields in found}
 
     def linked(self, ids: Collection[MemoryId]) -> set[MemoryId]:
         """Return memories that one of some supersedes, or that supersede one of them."""
@@ -361,13 +363,7 @@ def _apply(
     _remove(transaction, namespace, batch.removed, view, now, actor)
     for before, after in batch.updates:
         _update(session, before, after)
-    _log(
-        transaction,
-        namespace,
-        [_entry(ChangeType.UPDATE, new, note) for new, note in _noted(batch.updates)],
-        now,
-        actor,
-    )
+    _log(transaction, namespace, update_entries(batch.updates, _head(transaction, namespace), now, actor))
     _set_rows(session, namespace, batch.rows)
     _set_usage(transaction, namespace, batch.usage)
     _hear_usage(session, namespace, batch.heard)
@@ -382,16 +378,11 @@ def _apply(
     cache.members, cache.memories = LruCache(), LruCache()
 
 
-def _noted(updates: Sequence[tuple[Memory, Memory]]) -> list[tuple[Memory, str]]:
-    return [
-        (after, OTHER_WORDS if before.content != after.content else note_of_change(before, after, "synchronised"))
-        for before, after in updates
-    ]
-
-
 def _update(session: SqlSession, before: Memory, after: Memory) -> None:
     if any(getattr(before, name) != getattr(after, name) for name in UNCHANGEABLE):
-        values = [None if (value := getattr(after, one.name)) is None else one.type.encode(value) for one in _FIXED]
+        values = [
+            None if (value := getattr(after, one.name)) is None else one.type.encode(value) for one in FIXED_FIELDS
+        ]
         session.change(_SET_FIXED, *values, after.namespace, after.id)
         if before.content != after.content:
             wanted = to_json([after.id])
@@ -419,44 +410,18 @@ def _remove(
     forget_requests_about(session, namespace, frozenset(ids))
     forget_readings_of(session, ids)
     forget_undos_about(session, namespace, ids)
-    entries = [_Change(ChangeType.PURGE, id_, revs[id_].rev if id_ in revs else 1, "", "") for id_ in ids]
-    _log(transaction, namespace, entries, now, actor)
+    removed = [(id_, revs[id_].rev if id_ in revs else 1) for id_ in ids]
+    _log(transaction, namespace, removal_entries(removed, _head(transaction, namespace), now, actor))
 
 
-class _Change:
-    """An entry of the log to be."""
-
-    __slots__ = ("change", "digest", "id", "note", "rev")
-
-    def __init__(self, change: ChangeType, id_: MemoryId, rev: int, digest: str, note: str) -> None:
-        self.change, self.id, self.rev, self.digest, self.note = change, id_, rev, digest, note
+def _head(transaction: Transaction, namespace: str) -> int:
+    return transaction.cache.heads.get(namespace, Head()).position
 
 
-def _entry(change: ChangeType, memory: Memory, note: str) -> _Change:
-    return _Change(change, memory.id, memory.rev, memory.content_hash, note)
-
-
-def _log(transaction: Transaction, namespace: str, changes: Sequence[_Change], now: datetime, actor: str) -> None:
-    if not changes:
-        return
-    session, _, cache = transaction
-    head = cache.heads.get(namespace, Head()).position
-    log = [
-        LogEntry(
-            position=head + number,
-            change=one.change,
-            id=one.id,
-            rev=one.rev,
-            at=now,
-            actor=actor,
-            action=SYNC,
-            digest=one.digest,
-            note=one.note,
-        )
-        for number, one in enumerate(changes, 1)
-    ]
-    tables.append_log(session, cache, namespace, log)
-    tables.advance(cache, namespace, log[-1].position, to_micros(now))
+def _log(transaction: Transaction, namespace: str, log: Sequence[LogEntry]) -> None:
+    if log:
+        tables.append_log(transaction.changes, transaction.cache, namespace, log)
+        tables.advance(transaction.cache, namespace, log[-1].position, to_micros(log[-1].at))
 
 
 def _set_rows(session: SqlSession, namespace: str, rows: Mapping[MemoryId, RowStamps]) -> None:
@@ -464,23 +429,12 @@ def _set_rows(session: SqlSession, namespace: str, rows: Mapping[MemoryId, RowSt
         return
     session.change(_FORGET_ROWS, namespace, to_json(list(rows)))
     given = [
-        {"id": id_, "born": row.born, "gone": row.gone, "fields": _fields_text(row)}
+        {"id": id_, "born": row.born, "gone": row.gone, "fields": stamps_to_text(row)}
         for id_, row in rows.items()
         if row != RowStamps()
     ]
     if given:
         session.change(_SET_ROWS, namespace, to_json(given))
-
-
-def _fields_text(row: RowStamps) -> str | None:
-    if not row.stamps and not row.raw:
-        return None
-    return json.dumps({"stamps": dict(row.stamps), "raw": dict(row.raw)}, separators=(",", ":"))
-
-
-def _row_of(born: int, gone: int, fields: str | None) -> RowStamps:
-    known = json.loads(fields) if fields else {}
-    return RowStamps(born=born, gone=gone, stamps=known.get("stamps", {}), raw=known.get("raw", {}))
 
 
 def _set_usage(transaction: Transaction, namespace: str, usage: Mapping[MemoryId, Usage]) -> None:

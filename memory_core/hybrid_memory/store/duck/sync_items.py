@@ -5,7 +5,6 @@ Nothing of it is in the log. So a digest of each is kept as the last synchronisa
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,12 @@ from hybrid_memory.model import Json
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import object_to_json, to_json
+from hybrid_memory.store.sync_rules import BUFFER, CONVERSATION, ENTRY, item_digest
 from hybrid_memory.store.syncing import ChangedItem, ItemKey, ItemState
 
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Transaction
     from hybrid_memory.store.duck.sql_session import SqlSession
-
-BUFFER, CONVERSATION, ENTRY = "buffer", "conversation", "entry"
 
 _CHANGED = """
     WITH here AS (
@@ -93,7 +91,7 @@ def put_items(
         if there.get(key) != state.value:
             _put(transaction, namespace, key, state.value, is_there=key in there)
         kind, first, second, number = key
-        digest = None if state.value is None else _digest(key, state.value)
+        digest = None if state.value is None else item_digest(key, state.value)
         place = {"kind": kind, "first": first, "second": second, "number": number}
         kept.append(place | {"stamp": state.stamp, "digest": digest, "own": key in own})
     for first, second in sorted({(key[1], key[2]) for key in items if key[0] in (CONVERSATION, ENTRY)}):
@@ -122,17 +120,6 @@ def _values(
             body = None if row is None else tables.readable_object(row[0])
             if body is not None:
                 yield key, body
-
-
-def _digest(key: ItemKey, value: Mapping[str, Json]) -> str:
-    """Return the digest of a value, as `_CHANGED` makes it."""
-    if key[0] == BUFFER:
-        text = f"{value['touched_at']} {value['state']}"
-    elif key[0] == CONVERSATION:
-        text = str(value["last"])
-    else:
-        text = object_to_json(value)
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _put(
