@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from hybrid_memory.model import Json, Memory, MemoryId, Usage
     from hybrid_memory.store.transfer import MemoryItem
 
@@ -201,6 +203,14 @@ class Outgoing:
 
 class SyncStore(Protocol):
     """The part of a store that is synchronised."""
+
+    def identity(self) -> str | None:
+        """Return what the store is wherever its hubs run, and no copy of it is; None where it is what lies in the folder of its hub."""
+        ...
+
+    def alone(self) -> AbstractContextManager[bool]:
+        """Hold that no other hub synchronises this store; gives False if one does."""
+        ...
 
     def notes(self) -> dict[str, str]:
         """Return what was noted for the synchronisation, by name."""

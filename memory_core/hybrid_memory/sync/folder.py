@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ _START_BYTES = 1 << 10
 _OF_CARRIERS = frozenset({"desktop.ini", "thumbs.db", "icon\r", "readme.md", "readme.txt", "license"})
 """Files that carriers and people put into any folder; so do names that begin with a dot (.git, .stfolder, .dropbox)."""
 _PART = ".part"
+_ID_FILE = "folder-id"
+_ID = re.compile("[0-9a-f]{16}")
+_ID_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,29 @@ class SyncFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-
-    @property
-    def key(self) -> str:
+        self.key = str(path)
         """By what the store knows the folder; one that was moved is a new one, and gets everything once more."""
-        return str(self.path)
+
+    def use_id(self, machines: Collection[str], new_id: str) -> None:
+        """Let the store know the folder by an id that is written in it: hubs of one store have it under different paths.
+
+        It stands in the subfolder of the store's own machine, under one of its names; ``new_id`` is for a folder that has none.
+        """
+        known = (self._id_in(name) for name in machines)
+        self.key = next((one for one in known if one), new_id)
+
+    def keep_id(self, machine: str) -> None:
+        """Write the id by which the store knows the folder."""
+        if self._id_in(machine) != self.key:
+            self.write(machine, _ID_FILE, self.key.encode())
+
+    def _id_in(self, machine: str) -> str:
+        try:
+            with open_plain_file(self.path / machine / _ID_FILE) as stream:
+                found = stream.read(_ID_LIMIT).decode("ascii", "replace")
+        except (NotPlainFileError, OSError):
+            return ""
+        return found if _ID.fullmatch(found) else ""
 
     @classmethod
     def check(cls, path: Path, home: Path) -> SyncFolder:

@@ -72,15 +72,21 @@ def _digest(*parts: str) -> str:
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
 
 
-def machine_of(notes: Mapping[str, str], home: Path, random_source: RandomSource) -> Machine:
+def machine_of(
+    notes: Mapping[str, str], home: Path, random_source: RandomSource, identity: str | None = None
+) -> Machine:
     """Return the machine of a store; a new one where none is noted, or where the store is a copy.
 
-    A folder that was moved on its disk is no copy: it is the same one, and nothing is left in its old place.
+    A folder that was moved on its disk is no copy: it is the same one, and nothing is left in its old place. A store that several
+    hubs share is one machine, whichever of them asks: ``identity`` tells it from a copy.
     """
     known = json.loads(notes[NOTE]) if NOTE in notes else None
-    place, itself, here = place_of(home), _digest(*_itself(home)), str(home.resolve())
+    if identity is not None:
+        place, itself, here = _digest(identity), "", ""
+    else:
+        place, itself, here = place_of(home), _digest(*_itself(home)), str(home.resolve())
     if known is None or (known["place"] != place and not _was_moved(known, itself)):
-        return Machine(_new_name(random_source), place, (), here, itself)
+        return Machine(new_name(random_source), place, (), here, itself)
     return Machine(known["name"], place, tuple(known["former"]), here, itself)
 
 
@@ -95,8 +101,9 @@ def after_setback(
     """Return the machine under a new name if segments lie under its name that it does not know: a backup took the store's place."""
     if all(one.machine != machine.name or one.key in known for one in files):
         return machine
-    return replace(machine, name=_new_name(random_source), former=(*machine.former, machine.name))
+    return replace(machine, name=new_name(random_source), former=(*machine.former, machine.name))
 
 
-def _new_name(random_source: RandomSource) -> str:
+def new_name(random_source: RandomSource) -> str:
+    """Return a name that nobody has."""
     return f"{random_source.bits(_NAME_BITS):016x}"

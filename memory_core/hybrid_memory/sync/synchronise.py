@@ -13,6 +13,7 @@ Each part can be killed: what was not noted as done is done again, and joins to 
 from __future__ import annotations
 
 import json
+import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +24,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.clock import from_micros, to_micros
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.errors import InvalidInput, StoreError
 from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.syncing import Outgoing, SyncBatch, SyncStore, SyncView
 from hybrid_memory.sync.folder import SegmentFile, SyncFolder
 from hybrid_memory.sync.leftovers import Leftover, find_leftovers, known_leftovers
-from hybrid_memory.sync.machine import NOTE, after_setback, machine_of
+from hybrid_memory.sync.machine import NOTE, after_setback, machine_of, new_name
 from hybrid_memory.sync.segments import (
     Change,
     ItemChange,
@@ -67,6 +68,7 @@ _CHANGES_AT_ONCE = 1000  # joined in one transaction
 _SEGMENT_CHANGES = 5000  # in one segment: some megabytes, which a carrier takes along in one go
 _FOLDERS = "folders"
 _LAST = "last "
+_PATH = "path "
 _WHY_PASSED_OVER: dict[type[Exception], str] = {
     NewerFormatError: "newer",
     NotWholeError: "torn",
@@ -124,7 +126,7 @@ def known_folders(store: SyncStore) -> dict[str, datetime | None]:
     """Return the folders that a store was synchronised through, each with the last time that there was anything to tell or hear."""
     notes = store.notes()
     return {
-        folder: from_micros(int(notes[_LAST + folder])) if _LAST + folder in notes else None
+        notes.get(_PATH + folder, folder): from_micros(int(notes[_LAST + folder])) if _LAST + folder in notes else None
         for folder in notes.get(_FOLDERS, "").split("\n")
         if folder
     }
@@ -152,12 +154,23 @@ def synchronise(
 
     Raises:
         InvalidInput: ``retire`` names no other machine of the folder, or not all of its files can be read.
-        StoreReadOnly, StoreFull, StoreError: a file could not be written; what was done so far is right, and the rest is done next time.
+        StoreReadOnly, StoreFull, StoreError: another hub synchronises this store, or a file could not be written; what was done so far
+            is right, and the rest is done next time.
     """
-    work = _Synchronisation(store, folder, machine_of(store.syncing.notes(), home, random_source), random_source)
+    identity = store.syncing.identity()
+    machine = machine_of(store.syncing.notes(), home, random_source, identity)
+    if identity is not None:
+        folder.use_id(machine.names, new_name(random_source))
+    work = _Synchronisation(store, folder, machine, random_source)
+    work.keeps_id = identity is not None
     work.embed, work.actor, work.namespace, work.on_progress = embed, actor, namespace, on_progress
     work.erased, work.retire = erased or Erased(), retire
-    return work.run(preview=preview)
+    with store.syncing.alone() as alone:
+        if not alone:
+            raise StoreError(
+                "another machine synchronises this memory at this moment; nothing was changed. Try again when it is done"
+            )
+        return work.run(preview=preview)
 
 
 class _Synchronisation:
@@ -169,6 +182,7 @@ class _Synchronisation:
     retire: str | None
     on_progress: OnProgress
     erased: Erased
+    keeps_id: bool
 
     def __init__(self, store: WholeStore, folder: SyncFolder, machine: Machine, random_source: RandomSource) -> None:
         self._store = store
@@ -188,6 +202,8 @@ class _Synchronisation:
             return self._previewed()
         self._check_retired()
         self._folder.begin()
+        if self.keeps_id:
+            self._folder.keep_id(self._machine.name)
         if self._machine.as_text() != self._notes.get(NOTE):
             self._syncing.note(NOTE, self._machine.as_text())
         if self._nothing_is_new() and self.retire is None:
@@ -252,6 +268,8 @@ class _Synchronisation:
 
     def _known_folders(self) -> list[str]:
         known = [one for one in self._notes.get(_FOLDERS, "").split("\n") if one]
+        if self.keeps_id:
+            self._syncing.note(_PATH + self._folder.key, f"{platform.node()}:{self._folder.path}")
         if self._folder.key not in known:
             known.append(self._folder.key)
             self._syncing.note(_FOLDERS, "\n".join(known))

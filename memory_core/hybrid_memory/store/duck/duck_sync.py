@@ -6,6 +6,7 @@ The tables have no keys: what is replaced is deleted and inserted, which DuckDB 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import nullcontext
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,6 +49,7 @@ from hybrid_memory.store.syncing import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from hybrid_memory.clock import Clock
@@ -250,6 +252,14 @@ class DuckSync:
     def __init__(self, engine: Engine, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
+
+    def identity(self) -> str | None:
+        """Return None: the store is the file in the folder of its hub."""
+        return None
+
+    def alone(self) -> AbstractContextManager[bool]:
+        """Hold that nobody else synchronises this store: one process has the file."""
+        return nullcontext(enter_result=True)
 
     def notes(self) -> dict[str, str]:
         """Return what was noted, by name."""

@@ -7,6 +7,7 @@ backups and what lies in quarantine, the store itself last. An erasure that is k
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.private_files import fsync_file, fsync_folder
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.database_copy import copy_database, open_session, remove_database, verify
-from hybrid_memory.store.duck.files.database_file import is_database, log_file
+from hybrid_memory.store.duck.files.database_file import is_database, log_file, temp_folder
 from hybrid_memory.store.duck.files.held_file import copy_with_log, hold_store
 from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
 from hybrid_memory.store.duck.purge_rows import plan_purge, purge_rows
@@ -89,6 +90,8 @@ def erase_in_copies(
         return work.rewrite_copies(on_step) if copies_too else work.remove_leavings()
     finally:
         remove_database(next_file(path), work_file(path))
+        with suppress(OSError):
+            temp_folder(path).rmdir()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import psycopg_pool
-from psycopg.types.numeric import Int8BinaryDumper
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
@@ -229,6 +229,8 @@ def _roll_back(connection: Connection) -> None:
 
 def _configure(connection: Connection) -> None:
     # A Python int is of the smallest type that holds it by default, and a statement would be prepared anew for each.
+    # Lists are sent as text; without a type of its own the second one of a statement would get that of the first.
+    connection.adapters.register_dumper(int, Int8Dumper)
     connection.adapters.register_dumper(int, Int8BinaryDumper)
     connection.prepared_max = (
         1000  # more than there are: letting one go in a pipeline is a round trip, and has its traps

@@ -26,6 +26,7 @@ REWRITTEN = (
 WAITS = 30.0  # seconds for transactions that may still see what was deleted
 _PAUSE = 0.1
 _TRIES = 6
+_WAITS_FOR_TABLE = "3s"
 _IS_UNWRITTEN = "SELECT unwritten FROM store"
 _DONE = "UPDATE store SET unwritten = false"
 # A number that is assigned now lies behind those of everything that was committed before.
@@ -40,7 +41,7 @@ _HELD_BACK = """
                 WHERE database = current_database() AND age(transaction) > age($1::text::xid))
 """
 # Whoever waits for a table lets everybody behind it wait too.
-_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '3s'"
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, true)"
 _REWRITE = "SELECT rewrite_table($1)"
 
 LOG_REMAINS = (
@@ -73,15 +74,17 @@ def rewrite_tables(
     seconds: float = WAITS,
     now: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
+    tries: int = _TRIES,
+    lock_timeout: str = _WAITS_FOR_TABLE,
 ) -> Sequence[str]:
     """Write the tables anew, while calls wait; returns what kept bytes in them, a sentence each.
 
-    Waits up to ``seconds`` for transactions that began before.
+    Waits up to ``seconds`` for transactions that began before, and ``tries`` times ``lock_timeout`` for each table.
     """
     problems = []
     if not _wait_for_others(connections, seconds, now, wait):
         problems.append(_SEEN)
-    left = [table for table in REWRITTEN if not _rewrite(connections, table, wait)]
+    left = [table for table in REWRITTEN if not _rewrite(connections, table, wait, tries, lock_timeout)]
     if left:
         problems.append(_BUSY)
     if not problems:
@@ -106,11 +109,13 @@ def _wait_for_others(
         wait(_PAUSE)
 
 
-def _rewrite(connections: Connections, table: str, wait: Callable[[float], None]) -> bool:
-    for _ in range(_TRIES):
+def _rewrite(
+    connections: Connections, table: str, wait: Callable[[float], None], tries: int, lock_timeout: str
+) -> bool:
+    for _ in range(tries):
         try:
             with connections.transaction(EVERYTHING) as session:
-                session.send(_LOCK_TIMEOUT)
+                session.send(_LOCK_TIMEOUT, lock_timeout)
                 session.rows(_REWRITE, table)
         except ConcurrentModification:  # somebody had the table
             wait(_PAUSE)

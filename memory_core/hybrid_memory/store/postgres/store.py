@@ -44,6 +44,7 @@ from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
+from hybrid_memory.store.postgres.pg_sync import PostgresSync
 from hybrid_memory.store.postgres.pg_transfer import PostgresTransfer
 from hybrid_memory.store.postgres.reading_table import PostgresReadings
 from hybrid_memory.store.postgres.row_tables import refuse_while_moving
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.requests import ListRequest
+    from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
 
@@ -94,6 +96,8 @@ class PostgresStore:
         self._clock = clock
         self._announcer = Announcer(connections.conninfo, term_key)
         self._writers = Writers(connections, clock, self.heads, self._announcer)
+        self.transfer = PostgresTransfer(connections, clock, self.told)
+        self.syncing = PostgresSync(connections, clock, self.told)
 
     @classmethod
     def open(
@@ -163,6 +167,12 @@ class PostgresStore:
             return ()
         what = "1 memory cannot be read and is" if count == 1 else f"{count} memories cannot be read and are"
         return (f"{what} left out of every answer; `hybrid-memory-mcp doctor` says which",)
+
+    def eraser(self, home: Path) -> Eraser:
+        """Return what erases in this store, while it is open, and in the backups of this hub's folder."""
+        from hybrid_memory.store.postgres.eraser import PostgresEraser
+
+        return PostgresEraser(self, self.connections, home, self.told)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
