@@ -331,7 +331,9 @@ def test_nothing_names_what_was_purged(hub, home, database):
     purged(store, home, chosen("v2"))
     assert tables_naming(database, "What was said?") == []
     assert tables_naming(database, "undo-of-v2") == []
-    assert database.rows("SELECT DISTINCT id FROM log WHERE digest = 'hash-v2'") == [("echo",)]  # which has the same words
+    assert database.rows("SELECT DISTINCT id FROM log WHERE digest = 'hash-v2'") == [
+        ("echo",)
+    ]  # which has the same words
     assert store.buffer("default", "elsewhere", "agent").state.count("v2") == 0
 
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from secrets import token_hex
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+    from hybrid_memory.store.whole import WholeStore
 
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
@@ -172,7 +173,7 @@ class PostgresStore:
         """Return what erases in this store, while it is open, and in the backups of this hub's folder."""
         from hybrid_memory.store.postgres.eraser import PostgresEraser
 
-        return PostgresEraser(self, self.connections, home, self.told)
+        return PostgresEraser(cast("WholeStore", self), self.connections, home, self.told)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
