@@ -97,7 +97,6 @@ class PostgresStore:
         self._clock = clock
         self._announcer = Announcer(connections.conninfo, term_key)
         self._writers = Writers(connections, clock, self.heads, self._announcer)
-        self.transfer = PostgresTransfer(connections, clock, self.told)
         self.syncing = PostgresSync(connections, clock, self.told)
 
     @classmethod
