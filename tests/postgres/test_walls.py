@@ -15,7 +15,9 @@ from hybrid_memory.errors import ConstraintViolation, HybridMemoryError
 from hybrid_memory.store.base import Severity
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.preparing import ONLY_READ, SHARED, prepare
+from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.postgres.walls import WALLED, NamespaceRoles, wall_findings
+from hybrid_memory.testing import FakeClock
 
 pytestmark = pytest.mark.postgres
 
@@ -317,6 +319,40 @@ class TestTheHubsLogin:
         database.rows("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
         with connect().reading(EVERYTHING) as session:
             assert [one.severity for one in wall_findings(session)] == [Severity.ERROR]
+
+
+class TestOpening:
+    def test_a_hubs_login_has_nothing_to_be_told(self, database: Database) -> None:
+        assert self._notices(database.conninfo) == ()
+
+    def test_a_superuser_is_told_each_time(self, database: Database) -> None:
+        (notice,) = self._notices(database.conninfo_of("admin"))
+        assert "does not bind" in notice
+
+    def test_a_login_that_would_see_an_empty_store_is_refused(self, database: Database) -> None:
+        database.rows("CREATE ROLE by_hand LOGIN")
+        try:
+            database.rows("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO by_hand")
+            with pytest.raises(ConstraintViolation, match="store prepare"):
+                self._notices(database.conninfo_of("by_hand"))
+        finally:
+            database.rows("DROP OWNED BY by_hand")
+            database.rows("DROP ROLE by_hand")
+
+    def test_a_member_of_the_hubs_role_is_one_of_them(self, database: Database) -> None:
+        database.rows("CREATE ROLE second_hub LOGIN IN ROLE hub")
+        try:
+            assert self._notices(database.conninfo_of("second_hub")) == ()
+        finally:
+            database.rows("DROP ROLE second_hub")
+
+    @staticmethod
+    def _notices(conninfo: str) -> tuple[str, ...]:
+        store = PostgresStore.open(conninfo, FakeClock(), size=2, wait_seconds=5)
+        try:
+            return store.info().notices
+        finally:
+            store.close()
 
 
 class TestWhichRole:

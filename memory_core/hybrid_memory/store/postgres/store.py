@@ -54,6 +54,7 @@ from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.term_key import ensure_term_key
 from hybrid_memory.store.postgres.undo_table import read_undos
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
+from hybrid_memory.store.postgres.walls import check_login
 from hybrid_memory.store.postgres.word_columns import PostgresWordColumns
 from hybrid_memory.store.postgres.writers import Writers
 from hybrid_memory.terms import TermHasher
@@ -126,6 +127,8 @@ class PostgresStore:
         try:
             migrate(connections, clock.now())
             refuse_while_moving(connections)
+            with connections.reading(EVERYTHING) as session:
+                notices = (*notices, *check_login(session))
             term_key = ensure_term_key(connections, random_source or SystemRandomSource())
             store = cls(connections, clock, term_key, notices=notices)
             store.note_last_write()

@@ -18,10 +18,11 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.base import Finding, Severity
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.postgres.sql_session import PgSession
+    from hybrid_memory.store.postgres.sql_session import PgSession, Row
 
 WALLED = (
     *("memory", "vector", "usage", "namespace", "log", "buffer", "request", "undo", "conversation", "entry", "reading"),
@@ -119,6 +120,11 @@ _ROLES = """
 _STATE = """
     SELECT p.rolsuper, p.rolbypassrls,
         EXISTS (
+            SELECT 1 FROM pg_catalog.pg_policies y JOIN pg_catalog.pg_roles r ON r.rolname = ANY (y.roles)
+            WHERE y.schemaname = current_schema() AND y.tablename = 'memory' AND y.policyname = 'hubs'
+                AND pg_catalog.pg_has_role(p.oid, r.oid, 'USAGE')
+        ),
+        EXISTS (
             SELECT 1 FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
             WHERE n.nspname = current_schema() AND t.relname = ANY ($1::text[]) AND t.relkind = 'r' AND t.relowner = p.oid
         ),
@@ -172,10 +178,28 @@ def roles_of_login(session: PgSession) -> Sequence[tuple[str, frozenset[str]]]:
     return [(role, frozenset(reach)) for role, reach in session.rows(_ROLES)]
 
 
+def check_login(session: PgSession) -> tuple[str, ...]:
+    """Return what is to be told of the walls and this login, nothing where all is well.
+
+    Raises:
+        ConstraintViolation: this login is none that hubs use: it would see no memory, as if the store were empty.
+    """
+    superuser, bypasses, serves, _, _ = _state(session)
+    if not (superuser or bypasses or serves):
+        raise ConstraintViolation(
+            "this login may enter the database but is none that hubs use: it would see no memory. Have the administrator run "
+            "`hybrid-memory-mcp store prepare` with its name as --role"
+        )
+    return tuple(f"{one.what}; {one.remedy}" for one in wall_findings(session) if one.severity is not Severity.NOTE)
+
+
+def _state(session: PgSession) -> Row:
+    return session.rows(_STATE, list(WALLED))[0]
+
+
 def wall_findings(session: PgSession) -> list[Finding]:
     """Return what is wrong with the walls, and what of this login weakens them."""
-    row = session.row(_STATE, list(WALLED))
-    superuser, bypasses, owns, open_tables = row or (False, False, False, 0)
+    superuser, bypasses, _, owns, open_tables = _state(session)
     found: list[Finding] = []
     if open_tables:
         found.append(
