@@ -164,7 +164,7 @@ class Following:
     """Does in a thread of its own what follows from the news of a store; itself the `hybrid_memory.store.base.Follower`.
 
     ``catch_up`` brings what is loaded of a namespace up to date and returns whether anything is; ``exchange`` lets go all that was
-    read of the store, ``change_embedder`` takes the store's new one.
+    read of the store, ``change_embedder`` takes the store's new one; ``marks`` says up to where what is loaded was followed.
     """
 
     def __init__(
@@ -175,11 +175,13 @@ class Following:
         catch_up: Callable[[str], bool],
         exchange: Callable[[], Iterable[str]],
         change_embedder: Callable[[], None],
+        marks: Callable[[], Mapping[str, int]],
     ) -> None:
         self._announcements = announcements
         self._catch_up = catch_up
         self._exchange = exchange
         self._change_embedder = change_embedder
+        self.marks = marks
         self._due: dict[str, int] = {}
         self._exchanged = self._embedder_changed = self._ended = self._busy = False
         self._news = threading.Condition()

@@ -982,6 +982,7 @@ class MemoryService:
             catch_up=self._catch_up,
             exchange=self._exchange,
             change_embedder=self._change_embedder,
+            marks=self._index_cache.marks,
         )
 
     def _note_moment(self, at: datetime) -> None:
@@ -1024,6 +1025,10 @@ class MemoryService:
 
     def _change_embedder(self) -> None:
         """Take the store's new embedder; the indexes are read anew beforehand, while calls go on with the old one."""
+        with self.lock.shared():
+            pinned = self.store.embedder()
+            if pinned is None or pinned[0] == self._encoder.identity:  # this hub has changed it itself
+                return
         fresh = self._index_cache.loaded_anew()
         with self.lock.exclusive():
             closing = self._index_cache.exchange(fresh)

@@ -123,6 +123,14 @@ class IndexCache:
         with self._lock:
             return dict(self._indexes)
 
+    def marks(self) -> dict[str, int]:
+        """Return up to where each namespace has been followed by all that holds it; waits for nothing."""
+        found = {namespace: index.head for namespace, index in list(self._indexes.items())}
+        for joint in list(self._joint.values()):
+            for namespace, head in list(joint.heads.items()):
+                found[namespace] = min(head, found.get(namespace, head))
+        return found
+
     def size(self) -> int:
         """Return how many memories the indexes that are there hold."""
         return sum(index.size() for index in self.loaded().values())

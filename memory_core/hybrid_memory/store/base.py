@@ -572,6 +572,10 @@ class Follower(Protocol):
         """The store has another embedder, and the vectors of that one."""
         ...
 
+    def marks(self) -> Mapping[str, int]:
+        """Return up to where each namespace that is held in memory was followed; the log may be shortened behind that."""
+        ...
+
 
 class Lease(Protocol):
     """The right to do some late work of a store, which one hub at a time has; it is renewed until `release`, or until the hub dies.

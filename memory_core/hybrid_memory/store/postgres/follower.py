@@ -1,0 +1,227 @@
+"""`ServerFollower`: learns what other hubs write, and keeps `KnownHeads` right, in a thread with a connection of its own.
+
+It looks at the heads of all namespaces several times a second: that alone is enough for everything to be followed. Between two looks it
+listens for hints (`hints`), after which it looks at the namespaces that they mean. A hint is never believed: it may be lost, late or forged.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from hybrid_memory.store.postgres import hub_rows
+from hybrid_memory.store.postgres.hints import digest_of, read_hint
+from hybrid_memory.store.postgres.pg_errors import translated
+from hybrid_memory.store.postgres.sql_session import PgSession, Row
+
+if TYPE_CHECKING:
+    from _typeshed import HasFileno
+
+    from hybrid_memory.store.base import Follower
+    from hybrid_memory.store.postgres.connections import Connections
+    from hybrid_memory.store.postgres.known_heads import KnownHeads
+
+POLL_SECONDS = 0.25
+"""Between two looks at all heads."""
+_SHARE_OF_TIME = 20  # a look that takes long, at very many namespaces, is not to take more than a twentieth of the time
+_LEAST_PAUSE_SECONDS = 0.02  # between two looks at all heads because of hints that mean nothing known
+_RETRY_SECONDS = 0.25
+_CONNECT_SECONDS = 5
+_LOST_AFTER_MS = 5_000  # without an answer of the other machine to what was sent
+
+_EVERYTHING = "SELECT set_config('hybrid_memory.everything', 'on', false)"
+_LISTEN = "LISTEN hybrid_memory"
+_HEADS = "SELECT name, position FROM namespace"
+_SOME_HEADS = "SELECT name, position FROM namespace WHERE name = ANY ($1::text[])"
+_STATE = "SELECT id, erasures, coalesce((SELECT max(number) FROM embedder), 0) FROM store"
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Which store it is, how often a whole namespace was erased, and the number of its embedder."""
+
+    store: str = ""
+    erasures: int = 0
+    embedder: int = 0
+
+
+class ServerFollower:
+    """Follows a store for one ``follower`` from `start` to `close`.
+
+    ``secret`` gives the key of the hints, ``renew`` is called when the database holds another store than before.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        heads: KnownHeads,
+        follower: Follower,
+        *,
+        secret: Callable[[], int],
+        renew: Callable[[], None],
+    ) -> None:
+        self._connections = connections
+        self._heads = heads
+        self._follower = follower
+        self._secret = secret
+        self._renew = renew
+        self._state = _State()
+        self._behind: dict[str, int] = {}  # what was known of namespaces that the last look found further back
+        self._names: dict[str, str] = {}  # by digest
+        self._hub: str | None = None
+        self._next_beat = 0.0
+        self._seconds = POLL_SECONDS
+        self._certain_at = monotonic()
+        self._closed = False
+        self._waker, self._woken = socket.socketpair()
+        self._thread = threading.Thread(target=self._run, name="hybrid-memory-follower", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Follow no longer; calling it again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._waker.send(b"x")
+        self._thread.join(_CONNECT_SECONDS)
+        self._heads.forget()
+
+    def behind_seconds(self) -> float:
+        """Return how long ago the last look at all heads began that was answered."""
+        return monotonic() - self._certain_at
+
+    def _run(self) -> None:
+        while not self._closed:
+            with suppress(Exception):  # whatever it is: reads ask the server themselves until following goes on
+                with self._connect() as connection:
+                    self._follow(connection)
+            self._heads.doubt()
+            if not self._closed:
+                self._wait(_RETRY_SECONDS)
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        connection: psycopg.Connection[Row] = psycopg.connect(
+            self._connections.conninfo,
+            autocommit=True,
+            cursor_factory=psycopg.RawCursor,
+            connect_timeout=_CONNECT_SECONDS,
+            tcp_user_timeout=_LOST_AFTER_MS,
+        )
+        connection.execute(_EVERYTHING)
+        connection.execute(_LISTEN)
+        return connection
+
+    def _follow(self, connection: psycopg.Connection[Row]) -> None:
+        session = PgSession(connection, self._connections.unreadable, None)
+        next_look = 0.0
+        while not self._closed:
+            if monotonic() >= next_look:
+                begun = monotonic()
+                self._look_at_all(session)
+                self._beat(session)
+                next_look = begun + max(POLL_SECONDS, _SHARE_OF_TIME * (monotonic() - begun))
+            # What came along with an answer is not told by the socket any more, so hints are looked for before it is waited.
+            hinted, unknown = self._hinted(connection)
+            if hinted:
+                self._note(session.rows(_SOME_HEADS, hinted))
+                continue
+            if unknown:
+                next_look = min(next_look, monotonic() + _LEAST_PAUSE_SECONDS)
+            self._wait(next_look - monotonic(), connection)
+        self._leave(session)
+
+    def _wait(self, seconds: float, *readable: HasFileno) -> None:
+        """Wait until there is something to read, or this is to be closed."""
+        with selectors.DefaultSelector() as selector:
+            for one in (*readable, self._woken):
+                selector.register(one, selectors.EVENT_READ)
+            selector.select(max(seconds, 0))
+
+    def _hinted(self, connection: psycopg.Connection[Row]) -> tuple[list[str], bool]:
+        """Return the namespaces that hints say have moved, and whether there are some that mean none that is known."""
+        found: dict[str, None] = {}
+        unknown = False
+        for notice in connection.notifies(timeout=0):
+            hint = read_hint(notice.payload)
+            if hint is None:
+                continue
+            name = self._names.get(hint[0])
+            if name is None:
+                unknown = True
+            elif hint[1] > (self._heads.get(name) or 0):
+                found[name] = None
+        return list(found), unknown
+
+    def _look_at_all(self, session: PgSession) -> None:
+        begun = monotonic()
+        with translated(), session.connection.pipeline():
+            heads = session.connection.execute(_HEADS, prepare=True, binary=True)
+            state = session.connection.execute(_STATE, prepare=True, binary=True)
+        positions: dict[str, int] = dict(heads.fetchall())
+        ((store, erasures, embedder),) = state.fetchall()
+        found = _State(store, erasures, embedder)
+        known, self._state = self._state, found
+        self._certain_at = begun
+        self._know_names(positions, anew=known.store != found.store)
+        if known.store and (known.store, known.erasures) != (found.store, found.erasures):
+            self._exchange(positions, other_store=known.store != found.store)
+        elif any(positions.get(name, 0) < position for name, position in self._behind.items()):
+            # Already at the look before it was further back than known: the server has lost what it had, as after a failover.
+            self._exchange(positions, other_store=False)
+        else:
+            self._behind = {
+                name: position
+                for name, position in self._heads.positions().items()
+                if positions.get(name, 0) < position
+            }
+            self._note(list(positions.items()), is_first=not known.store)
+        self._heads.confirm()
+        if known.embedder not in (0, found.embedder):
+            self._follower.on_embedder()
+
+    def _exchange(self, positions: Mapping[str, int], *, other_store: bool) -> None:
+        if other_store:
+            self._renew()
+            self._know_names(positions, anew=True)
+        self._behind = {}
+        self._heads.replace(positions)
+        self._follower.on_exchange()
+
+    def _note(self, positions: Sequence[tuple[str, int]], *, is_first: bool = False) -> None:
+        """Note positions and tell of those that are news; at the first look those of which nobody has asked are none."""
+        asked = self._heads.positions() if is_first else None
+        for name, position in positions:
+            if self._heads.note(name, position) and (asked is None or name in asked):
+                self._follower.on_change(name, position)
+
+    def _know_names(self, positions: Mapping[str, int], *, anew: bool) -> None:
+        if anew:
+            self._names = {}
+        if len(self._names) < len(positions):
+            secret = self._secret()
+            known = set(self._names.values())
+            self._names |= {digest_of(secret, name): name for name in positions if name not in known}
+
+    def _beat(self, session: PgSession) -> None:
+        if self._hub is not None and monotonic() < self._next_beat:
+            return
+        secret = self._secret()
+        marks = {digest_of(secret, name): position for name, position in self._follower.marks().items()}
+        if self._hub is None or not hub_rows.beat(session, self._hub, marks):
+            self._hub = hub_rows.enter(session)
+        self._next_beat = monotonic() + hub_rows.BEAT_SECONDS
+
+    def _leave(self, session: PgSession) -> None:
+        if self._hub is not None:
+            hub_rows.leave(session, self._hub)

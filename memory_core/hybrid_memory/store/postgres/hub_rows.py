@@ -1,0 +1,92 @@
+"""The hubs that share a store: each has a row in the table ``hub``, which it renews as long as it lives.
+
+``marks`` says up to where a hub has followed each namespace that it holds in memory, so that no log is shortened past what somebody still
+has to read. A namespace stands there as its digest (`hints`). Times are the server's: the clocks of hubs differ.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import from_micros
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.postgres.sql_session import PgSession
+
+ALIVE_SECONDS = 60.0
+"""So long after its last sign of life a hub still counts as alive."""
+BEAT_SECONDS = 10.0
+_FORGOTTEN_SECONDS = 86_400.0
+_MICROS = 1_000_000
+
+_ENTER = """
+    INSERT INTO hub (id, name, version, started_at, seen_at, marks)
+    SELECT gen_random_uuid()::text, $1, $2, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, '{}'
+    RETURNING id
+"""
+_BEAT = """
+    UPDATE hub SET seen_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, marks = $2 WHERE id = $1 RETURNING id
+"""
+_FORGET_DEAD = """
+    DELETE FROM hub WHERE seen_at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1::bigint
+"""
+_LEAVE = "DELETE FROM hub WHERE id = $1"
+_LIVING = """
+    SELECT id, name, version, started_at, seen_at FROM hub
+    WHERE seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1::bigint ORDER BY started_at, id
+"""
+# Who does not hold the namespace has no mark, and keeps nobody from shortening its log.
+_TRIM = """
+    UPDATE namespace SET trimmed_before = greatest(trimmed_before, least($2::bigint, position + 1, (
+        SELECT min((marks::json ->> $3::text)::bigint) + 1 FROM hub
+        WHERE seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $4::bigint)))
+    WHERE name = $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HubRow:
+    """A hub that serves the store: the name of its machine, its version, and when it was seen last."""
+
+    id: str
+    name: str
+    version: str
+    started_at: datetime
+    seen_at: datetime
+
+
+def enter(session: PgSession) -> str:
+    """Add a row for this process; returns its id."""
+    ((id_,),) = session.rows(_ENTER, platform.node(), version("hybrid-memory-mcp"))
+    return str(id_)
+
+
+def beat(session: PgSession, hub: str, marks: Mapping[str, int]) -> bool:
+    """Say that a hub lives, and up to where it has followed; returns False if its row is gone, because it was taken for dead."""
+    session.send(_FORGET_DEAD, int(_FORGOTTEN_SECONDS * _MICROS))
+    return bool(session.rows(_BEAT, hub, json.dumps(marks)))
+
+
+def leave(session: PgSession, hub: str) -> None:
+    """Take a hub's row away."""
+    session.send(_LEAVE, hub)
+
+
+def living(session: PgSession, within: float = ALIVE_SECONDS) -> list[HubRow]:
+    """Return the hubs that were seen in the last seconds, those that were there first at the head."""
+    return [
+        HubRow(id_, name, release, from_micros(started), from_micros(seen))
+        for id_, name, release, started, seen in session.rows(_LIVING, int(within * _MICROS))
+    ]
+
+
+def trim(session: PgSession, namespace: str, digest: str, before: int) -> None:
+    """Let no changes behind a position be told any more, as far as every living hub that holds the namespace has followed them."""
+    session.send(_TRIM, namespace, before, digest, int(ALIVE_SECONDS * _MICROS))
