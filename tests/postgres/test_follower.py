@@ -1,5 +1,6 @@
-"""What a hub hears of the others over a real server: by looking several times a second, and sooner by hints, which may be lost or forged."""
+"""What a hub hears of the others over a real server: by looking several times a second, and sooner by hints."""
 
+import json
 import threading
 
 import pytest
@@ -324,7 +325,7 @@ def test_a_hub_that_is_dead_or_holds_nothing_keeps_no_log(hub, others, database)
     others.write("a", 10)
     database.rows(
         "INSERT INTO hub (id, name, version, started_at, seen_at, marks) VALUES ('dead', 'm', '1', 0, 0, %s)",
-        '{"%s": 4}' % digest_of(SECRET, "a"),
+        json.dumps({digest_of(SECRET, "a"): 4}),
     )
     with hub.connections.transaction(EVERYTHING) as session:
         hub_rows.trim(session, "a", digest_of(SECRET, "a"), 8)

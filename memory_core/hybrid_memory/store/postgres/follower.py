@@ -1,7 +1,8 @@
 """`ServerFollower`: learns what other hubs write, and keeps `KnownHeads` right, in a thread with a connection of its own.
 
-It looks at the heads of all namespaces several times a second: that alone is enough for everything to be followed. Between two looks it
-listens for hints (`hints`), after which it looks at the namespaces that they mean. A hint is never believed: it may be lost, late or forged.
+It looks at the heads of all namespaces several times a second: that alone is enough for everything to be followed. Between two looks
+it listens for hints (`hints`), after which it looks at the namespaces that they mean. A hint is never believed: it may be lost, late or
+forged.
 """
 
 from __future__ import annotations
@@ -94,7 +95,11 @@ class ServerFollower:
             return
         self._closed = True
         self._waker.send(b"x")
-        self._thread.join(_CONNECT_SECONDS)
+        if self._thread.is_alive():
+            self._thread.join(_CONNECT_SECONDS)
+        if not self._thread.is_alive():
+            self._waker.close()
+            self._woken.close()
         self._heads.forget()
 
     def behind_seconds(self) -> float:
@@ -103,9 +108,9 @@ class ServerFollower:
 
     def _run(self) -> None:
         while not self._closed:
-            with suppress(Exception):  # whatever it is: reads ask the server themselves until following goes on
-                with self._connect() as connection:
-                    self._follow(connection)
+            # Whatever goes wrong: reads ask the server themselves until following goes on.
+            with suppress(Exception), self._connect() as connection:
+                self._follow(connection)
             self._heads.doubt()
             if not self._closed:
                 self._wait(_RETRY_SECONDS)
