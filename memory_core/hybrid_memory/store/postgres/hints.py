@@ -46,7 +46,7 @@ class Announcer:
 
     def __init__(self, conninfo: str, secret: int) -> None:
         self._conninfo = conninfo
-        self._secret = secret
+        self.secret = secret
         self._waiting: dict[str, int] = {}
         self._changed = threading.Condition()
         self._closed = False
@@ -84,7 +84,7 @@ class Announcer:
                 connection = connection or self._connect()
                 with connection.pipeline():
                     for namespace, position in hints.items():
-                        connection.execute(_HINT, (hint_of(self._secret, namespace, position),), prepare=True)
+                        connection.execute(_HINT, (hint_of(self.secret, namespace, position),), prepare=True)
             except psycopg.Error:
                 # The others find it by looking; the next hint tries a new connection.
                 _log.debug("a hint of a change could not be sent")

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from time import monotonic
+
+CERTAIN_SECONDS = 1.5
+"""So long after the last look at all heads they are believed; then each is asked for, which also shows whether the server is there."""
 
 
 class KnownHeads:
     """Positions by namespace, told by own commits at once and by whoever follows the other hubs; safe in several threads.
 
-    ``followed`` says that somebody keeps all of them up to date: a namespace that is not known has no change then.
+    While they are ``confirm``-ed again and again, a namespace that is not known has no change.
     """
 
     def __init__(self) -> None:
-        self.followed = False
+        self._certain_until = 0.0
         self._positions: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -27,9 +31,22 @@ class KnownHeads:
 
     def get(self, namespace: str) -> int | None:
         """Return the position of a namespace, None where the server has to be asked."""
-        if not self.followed:
+        if monotonic() >= self._certain_until:
             return None
         return self._positions.get(namespace, 0)
+
+    def positions(self) -> dict[str, int]:
+        """Return all that is known, certain or not."""
+        with self._lock:
+            return dict(self._positions)
+
+    def confirm(self) -> None:
+        """Believe what is known for the next moment: all heads were just looked at."""
+        self._certain_until = monotonic() + CERTAIN_SECONDS
+
+    def doubt(self) -> None:
+        """Have each head asked for, until all are looked at again."""
+        self._certain_until = 0.0
 
     def replace(self, positions: Mapping[str, int]) -> None:
         """Take positions for all there are, also where they go back: after an erasure, or a store that was filled anew."""
@@ -39,5 +56,5 @@ class KnownHeads:
     def forget(self) -> None:
         """Know nothing until somebody follows again."""
         with self._lock:
-            self.followed = False
+            self._certain_until = 0.0
             self._positions = {}

@@ -25,6 +25,7 @@ from hybrid_memory.store.base import (
     ConversationEntry,
     Decision,
     Lease,
+    Follower,
     LogEntry,
     OtherHub,
     RecordUse,
@@ -36,10 +37,11 @@ from hybrid_memory.store.base import (
     VectorIndex,
 )
 from hybrid_memory.store.encoding import check_text, object_to_json
-from hybrid_memory.store.postgres import list_table, review_table, store_facts, tables
+from hybrid_memory.store.postgres import hub_rows, list_table, review_table, store_facts, tables
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
-from hybrid_memory.store.postgres.hints import Announcer
+from hybrid_memory.store.postgres.follower import ServerFollower
+from hybrid_memory.store.postgres.hints import Announcer, digest_of
 from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
@@ -96,7 +98,9 @@ class PostgresStore:
         self.reencoding = PostgresWordColumns(connections)
         self.readings = PostgresReadings(connections)
         self._clock = clock
+        self._term_key = term_key
         self._announcer = Announcer(connections.conninfo, term_key)
+        self._following: ServerFollower | None = None
         self._writers = Writers(connections, clock, self.heads, self._announcer)
         self.syncing = PostgresSync(connections, clock, self.told)
 
@@ -205,9 +209,32 @@ class PostgresStore:
         return (pinned.identity, pinned.dimensions) if pinned else None
 
     def head(self, namespace: str) -> int:
-        """Return the position of the last change of a namespace."""
+        """Return the position of the last change of a namespace; the server is asked while it is not certain that all is known here."""
         known = self.heads.get(namespace)
-        return self._read([namespace], tables.read_head, namespace).position if known is None else known
+        if known is None:
+            known = self._read([namespace], tables.read_head, namespace).position
+            self.heads.note(namespace, known)
+        return known
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Tell ``follower`` what other hubs do; one at a time."""
+        if self._following is not None:
+            self._following.close()
+        self._following = ServerFollower(
+            self.connections, self.heads, follower, secret=lambda: self._term_key, renew=self._renew
+        )
+        self._following.start()
+        return self._following.close
+
+    def behind_seconds(self) -> float:
+        """Return how long ago the server last said where all logs end; 0 while nobody follows, and it is asked each time."""
+        return 0.0 if self._following is None else self._following.behind_seconds()
+
+    def _renew(self) -> None:
+        """Take over the secret of the store that the database holds by now, after a restore."""
+        self._term_key = ensure_term_key(self.connections, SystemRandomSource())
+        self.hasher = TermHasher(self._term_key)
+        self._announcer.secret = self._term_key
 
     def lease(self, name: str, seconds: float) -> Lease | None:
         """Take a lease, which is renewed until it is given back; None while another hub has it."""
@@ -325,8 +352,12 @@ class PostgresStore:
         return self._read(namespaces, read_undos, namespaces, limit, undo)
 
     def trim(self, namespace: str, before: int) -> None:
-        """Let `changes` no longer reach behind position ``before``."""
-        self._change([namespace], tables.trim_log, namespace, before)
+        """Let `changes` no longer reach behind position ``before``, or what a hub that lives has still to follow."""
+        self._change(EVERYTHING, hub_rows.trim, namespace, digest_of(self._term_key, namespace), before)
+
+    def hubs(self) -> Sequence[hub_rows.HubRow]:
+        """Return the hubs that share the store and live, this one among them if it follows."""
+        return self._read(EVERYTHING, hub_rows.living)
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
@@ -353,6 +384,8 @@ class PostgresStore:
         """Let the connections go; calling it again does nothing."""
         self._writers.refuse_while_deciding("a decision cannot close the store that it decides for")
         self.leases.close()
+        if self._following is not None:
+            self._following.close()
         self._announcer.close()
         self.connections.close()
 

@@ -37,9 +37,6 @@ _LOCK = """
 _NEW_HEAD = "INSERT INTO namespace (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
 _HEAD = "SELECT position, trimmed_before, link, last_at FROM namespace WHERE name = $1"
 _ADVANCE = "UPDATE namespace SET position = $2, link = $3, last_at = $4 WHERE name = $1"
-_TRIM = """
-    UPDATE namespace SET trimmed_before = least($2, position + 1) WHERE name = $1 AND trimmed_before < least($2, position + 1)
-"""
 
 _LOG_INSERT = """
     INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
@@ -167,11 +164,6 @@ def read_head(session: PgSession, namespace: str) -> Head:
     """Return the head of a namespace; that of a new one is 0."""
     row = session.row(_HEAD, namespace)
     return Head(*row) if row else Head()
-
-
-def trim_log(session: PgSession, namespace: str, before: int) -> None:
-    """Set from where a namespace's log is told; a mark never goes back and never lies beyond the log's end."""
-    session.send(_TRIM, namespace, before)
 
 
 def append_log(session: PgSession, namespace: str, log: Sequence[LogEntry], link: str) -> str:
