@@ -210,6 +210,14 @@ def test_what_came_in_between_asking_and_the_first_look_is_told(make_hub, others
     assert hub.hears("a", 5)
 
 
+def test_the_first_change_of_a_namespace_that_was_found_empty_is_told(make_hub, others):
+    hub = make_hub()
+    hub.heads.note("a", 0)
+    others.write("a", 1)
+    hub.following.start()
+    assert hub.hears("a", 1)
+
+
 # --- losses -----------------------------------------------------------------------------------------------------------------
 
 
@@ -284,11 +292,19 @@ def test_another_store_in_the_same_database_is_noticed(hub, others, database):
 
 
 def test_another_embedder_is_told(hub, others, database):
-    database.rows("INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (1, 'one', 8, 0)")
     others.write("a", 1)
     assert hub.hears("a", 1)
     assert ("embedder",) not in hub.told
-    database.rows("INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (2, 'two', 8, 0)")
+    database.rows("INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (1, 'one', 8, 0)")
+    assert hub.hears("embedder")
+
+
+def test_another_embedder_is_told_of_though_it_came_before_the_first_look(make_hub, database, monkeypatch):
+    hub = make_hub()
+    begin = hub.following._thread.start
+    add = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (1, 'one', 8, 0)"
+    monkeypatch.setattr(hub.following._thread, "start", lambda: (database.rows(add), begin()))
+    hub.following.start()
     assert hub.hears("embedder")
 
 

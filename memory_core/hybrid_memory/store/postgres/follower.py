@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
+from hybrid_memory.errors import StoreError
 from hybrid_memory.store.postgres import hub_rows
+from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.hints import digest_of, read_hint
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
@@ -77,6 +79,7 @@ class ServerFollower:
         self._state = _State()
         self._behind: dict[str, int] = {}  # what was known of namespaces that the last look found further back
         self._names: dict[str, str] = {}  # by digest
+        self._is_first = True
         self._hub: str | None = None
         self._next_beat = 0.0
         self._seconds = POLL_SECONDS
@@ -86,7 +89,9 @@ class ServerFollower:
         self._thread = threading.Thread(target=self._run, name="hybrid-memory-follower", daemon=True)
 
     def start(self) -> None:
-        """Begin to follow."""
+        """Begin to follow: what changes from now on is told."""
+        with suppress(StoreError), self._connections.reading(EVERYTHING) as session:
+            self._state = _State(*session.rows(_STATE)[0])
         self._thread.start()
 
     def close(self) -> None:
@@ -178,6 +183,7 @@ class ServerFollower:
         found = _State(store, erasures, embedder)
         known, self._state = self._state, found
         self._certain_at = begun
+        is_first, self._is_first = self._is_first, False
         self._know_names(positions, anew=known.store != found.store)
         if known.store and (known.store, known.erasures) != (found.store, found.erasures):
             self._exchange(positions, other_store=known.store != found.store)
@@ -190,9 +196,9 @@ class ServerFollower:
                 for name, position in self._heads.positions().items()
                 if positions.get(name, 0) < position
             }
-            self._note(list(positions.items()), is_first=not known.store)
+            self._note(list(positions.items()), is_first=is_first)
         self._heads.confirm()
-        if known.embedder not in (0, found.embedder):
+        if known.store and known.embedder != found.embedder:
             self._follower.on_embedder()
 
     def _exchange(self, positions: Mapping[str, int], *, other_store: bool) -> None:

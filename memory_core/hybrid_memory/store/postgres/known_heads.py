@@ -24,10 +24,9 @@ class KnownHeads:
     def note(self, namespace: str, position: int) -> bool:
         """Note that a namespace has come to a position; returns whether that is further than was known."""
         with self._lock:
-            if position <= self._positions.get(namespace, 0):
-                return False
-            self._positions[namespace] = position
-            return True
+            known = self._positions.get(namespace, 0)
+            self._positions[namespace] = max(known, position)
+            return position > known
 
     def get(self, namespace: str) -> int | None:
         """Return the position of a namespace, None where the server has to be asked."""
