@@ -126,14 +126,25 @@ class Announcements:
         if fresh:
             self._tell_of(namespace, fresh, memories)
 
-    def tell_head(self, namespace: str, head: int) -> None:
-        """Tell that something changed up to a position, of which nobody has read what it was."""
+    def tell_loaded(self, namespace: str, head: int) -> None:
+        """Tell that something changed up to the position that an index was loaded at; nothing where it is the first one."""
         with self._lock:
-            first, last = self._told.get(namespace, (head, 0))
-            if last >= head:
+            if namespace not in self._told:
+                self._told[namespace] = head + 1, head
                 return
-            self._told[namespace] = first, head
-        self._tell(namespace, frozenset())
+        self.tell_head(namespace, head)
+
+    def tell_head(self, namespace: str, head: int, *, exactly: bool = False) -> None:
+        """Tell that something changed up to a position, if that was not told; ``exactly`` reads what it was, where that can be known."""
+        with self._lock:
+            known = self._told.get(namespace)
+            if known is not None and known[1] >= head:
+                return
+            self._told[namespace] = head if known is None else known[0], head
+        if exactly and known is not None:
+            self._tell_between(namespace, known[1], head + 1)
+        else:
+            self._tell(namespace, frozenset())
 
     def tell_everything(self, namespaces: Iterable[str]) -> None:
         """Tell that some namespaces are to be looked at anew; positions mean something else from now on."""
@@ -206,6 +217,11 @@ class Following:
             self._embedder_changed = True
             self._wake()
 
+    @property
+    def has_heard(self) -> bool:
+        """Whether there ever was news: then others write to the store."""
+        return self._thread is not None
+
     def wait_until_done(self, timeout: float | None = None) -> bool:
         """Wait until all news that came was followed; returns False if that took longer. For tests."""
         with self._news:
@@ -257,5 +273,5 @@ class Following:
         elif embedder:
             self._change_embedder()
         for namespace, head in due.items():
-            if not self._catch_up(namespace):
-                self._announcements.tell_head(namespace, head)
+            # What an index was loaded with was followed by nobody.
+            self._announcements.tell_head(namespace, head, exactly=self._catch_up(namespace))

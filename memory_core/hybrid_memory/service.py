@@ -997,10 +997,10 @@ class MemoryService:
             self._note_moment(log[-1].at)
             self._announcements.tell(namespace, log, memories)
             return
-        # It was loaded anew, and nobody has read when anything was written.
-        if (last := self.store.last_write()) is not None:
+        # It was loaded, and nobody has read when anything was written.
+        self._announcements.tell_loaded(namespace, head)
+        if self.following.has_heard and (last := self.store.last_write()) is not None:
             self._note_moment(last)
-        self._announcements.tell_head(namespace, head)
 
     def _tell_listeners(self, namespace: str, touched: frozenset[str]) -> None:
         for listener in tuple(self._listeners):

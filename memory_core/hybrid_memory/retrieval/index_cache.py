@@ -44,7 +44,7 @@ class IndexCache:
 
     ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors. ``hnsw_from`` is
     the number of memories above which a namespace gets an approximate index of its vectors. ``shown`` is what a reader may see of a memory.
-    ``followed`` hears what was read of a namespace's log, in the thread that read it; of an index that was loaded anew, nothing but where
+    ``followed`` hears what was read of a namespace's log, in the thread that read it; of an index that was loaded, nothing but where
     it stands.
     """
 
@@ -198,7 +198,6 @@ class IndexCache:
         """Return an index loaded anew in place of an old one."""
         fresh = self._load(namespace)
         old.close()
-        self._followed(namespace, (), {}, fresh.head)
         return fresh
 
     def reload(self) -> None:
@@ -245,6 +244,7 @@ class IndexCache:
 
     def _load(self, namespace: str) -> NamespaceIndex:
         index = self._indexes[namespace] = self._loaded_index(namespace)
+        self._followed(namespace, (), {}, index.head)
         return index
 
     def _catch_up_joint(self, index: JointIndex, namespace: str) -> JointIndex:
