@@ -80,7 +80,8 @@ class ServerFollower:
         self._behind: dict[str, int] = {}  # what was known of namespaces that the last look found further back
         self._names: dict[str, str] = {}  # by digest
         self._is_first = True
-        self._hub: str | None = None
+        self.hub: str | None = None
+        """The id of this hub's row, None before it has one."""
         self._next_beat = 0.0
         self._seconds = POLL_SECONDS
         self._certain_at = monotonic()
@@ -225,14 +226,14 @@ class ServerFollower:
             self._names |= {digest_of(secret, name): name for name in positions if name not in known}
 
     def _beat(self, session: PgSession) -> None:
-        if self._hub is not None and monotonic() < self._next_beat:
+        if self.hub is not None and monotonic() < self._next_beat:
             return
         secret = self._secret()
         marks = {digest_of(secret, name): position for name, position in self._follower.marks().items()}
-        if self._hub is None or not hub_rows.beat(session, self._hub, marks):
-            self._hub = hub_rows.enter(session)
+        if self.hub is None or not hub_rows.beat(session, self.hub, marks):
+            self.hub = hub_rows.enter(session)
         self._next_beat = monotonic() + hub_rows.BEAT_SECONDS
 
     def _leave(self, session: PgSession) -> None:
-        if self._hub is not None:
-            hub_rows.leave(session, self._hub)
+        if self.hub is not None:
+            hub_rows.leave(session, self.hub)

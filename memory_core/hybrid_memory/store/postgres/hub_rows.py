@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import from_micros
+from hybrid_memory.store.base import OtherHub
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.sql_session import PgSession
@@ -51,17 +50,6 @@ _TRIM = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class HubRow:
-    """A hub that serves the store: the name of its machine, its version, and when it was seen last."""
-
-    id: str
-    name: str
-    version: str
-    started_at: datetime
-    seen_at: datetime
-
-
 def enter(session: PgSession) -> str:
     """Add a row for this process; returns its id."""
     ((id_,),) = session.rows(_ENTER, platform.node(), version("hybrid-memory-mcp"))
@@ -79,11 +67,12 @@ def leave(session: PgSession, hub: str) -> None:
     session.send(_LEAVE, hub)
 
 
-def living(session: PgSession, within: float = ALIVE_SECONDS) -> list[HubRow]:
-    """Return the hubs that were seen in the last seconds, those that were there first at the head."""
+def living(session: PgSession, besides: str | None = None) -> list[OtherHub]:
+    """Return the hubs that were seen lately, those that were there first at the head; not the one of the id ``besides``."""
     return [
-        HubRow(id_, name, release, from_micros(started), from_micros(seen))
-        for id_, name, release, started, seen in session.rows(_LIVING, int(within * _MICROS))
+        OtherHub(name, release, from_micros(started), from_micros(seen))
+        for id_, name, release, started, seen in session.rows(_LIVING, int(ALIVE_SECONDS * _MICROS))
+        if id_ != besides
     ]
 
 

@@ -24,8 +24,8 @@ from hybrid_memory.store.base import (
     CommitResult,
     ConversationEntry,
     Decision,
-    Lease,
     Follower,
+    Lease,
     LogEntry,
     OtherHub,
     RecordUse,
@@ -242,7 +242,8 @@ class PostgresStore:
 
     def other_hubs(self) -> Sequence[OtherHub]:
         """Return the other hubs that serve this store at this moment, by their names."""
-        return ()
+        own = None if self._following is None else self._following.hub
+        return self._read(EVERYTHING, hub_rows.living, own)
 
     def last_write(self) -> datetime | None:
         """Return the time of the last change of any namespace."""
@@ -354,10 +355,6 @@ class PostgresStore:
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``, or what a hub that lives has still to follow."""
         self._change(EVERYTHING, hub_rows.trim, namespace, digest_of(self._term_key, namespace), before)
-
-    def hubs(self) -> Sequence[hub_rows.HubRow]:
-        """Return the hubs that share the store and live, this one among them if it follows."""
-        return self._read(EVERYTHING, hub_rows.living)
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
