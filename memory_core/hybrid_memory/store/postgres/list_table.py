@@ -75,7 +75,7 @@ def list_memories(
     if "\0" in (wanted.session or ""):
         return [], 0
     values = (
-        storable(namespaces),
+        list(namespaces),
         *(None if one is None else one.value for one in choices),
         wanted.session,
         *(None if one is None else to_micros(one) for one in bounds),
@@ -94,7 +94,7 @@ def ids_beginning(session: PgSession, namespaces: Sequence[str], beginning: str,
     if "\0" in beginning:
         return []
     end = beginning + LONGEST_ID * _LAST_CHARACTER
-    return [MemoryId(id_) for (id_,) in session.rows(_BEGINNING, storable(namespaces), beginning, end, limit)]
+    return [MemoryId(id_) for (id_,) in session.rows(_BEGINNING, list(namespaces), beginning, end, limit)]
 
 
 def linked_to(
@@ -102,5 +102,5 @@ def linked_to(
 ) -> list[tuple[str, MemoryId]]:
     """Return namespace and id of at most so many memories that name one of some ids, those written last first."""
     wanted = storable(ids)
-    rows = session.rows(_LINKED_TO, storable(namespaces), wanted, elements(wanted), limit) if wanted else []
+    rows = session.rows(_LINKED_TO, list(namespaces), wanted, elements(wanted), limit) if wanted else []
     return [(namespace, MemoryId(id_)) for namespace, id_ in rows]

@@ -14,7 +14,6 @@ from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.store.encoding import check_moment, check_text, object_to_json, to_json
 from hybrid_memory.store.memory_fields import object_from_json, texts_from_json
 from hybrid_memory.store.postgres.connections import EVERYTHING
-from hybrid_memory.store.postgres.stored_lists import storable
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class PostgresReadings:
 
     def latest(self, namespaces: Sequence[str] | None = None) -> list[Reading]:
         """Return the readings of some namespaces, the latest first; rows that cannot be read are left out."""
-        wanted = None if namespaces is None else tuple(storable(namespaces))
+        wanted = None if namespaces is None else tuple(namespaces)
         with self._connections.snapshot(EVERYTHING if wanted is None else wanted) as session:
             values = () if wanted is None else (list(wanted),)
             state = session.rows(_STATE if wanted is None else _STATE_OF, *values)[0]

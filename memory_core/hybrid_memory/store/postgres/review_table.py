@@ -60,7 +60,7 @@ def to_review(session: PgSession, namespaces: Sequence[str], wanted: ReviewReque
     """Return one page of what waits for a person."""
     rows = session.rows(
         _REVIEW,
-        storable(namespaces),
+        list(namespaces),
         to_micros(wanted.now),
         storable(sorted(wanted.secrets)),
         HOOK_SOURCE,
@@ -92,7 +92,7 @@ def with_terms(
         return []
     asked = limit + _SPARE
     while True:
-        rows = session.rows(_WITH_TERMS, storable(namespaces), to_micros(now), wanted, asked)
+        rows = session.rows(_WITH_TERMS, list(namespaces), to_micros(now), wanted, asked)
         found = [(namespace, MemoryId(id_)) for namespace, id_, stored in rows if _has_any(stored, wanted)]
         if len(found) >= limit or len(rows) < asked:
             return found[:limit]

@@ -13,7 +13,6 @@ from hybrid_memory.store.base import KEPT_UNDOS, UndoRecord, WriteBatch
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import object_from_json
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
-from hybrid_memory.store.postgres.stored_lists import storable
 
 _INSERT = "INSERT INTO undo (namespace, id, made_at, actor, action, body) VALUES ($1, $2, $3, $4, $5, $6)"
 _DELETE = "DELETE FROM undo WHERE namespace = $1 AND id = $2"
@@ -56,7 +55,7 @@ def read_undos(session: PgSession, namespaces: Sequence[str], limit: int, undo: 
     """Return what undoes the newest acts of some namespaces, or the one of an id; what cannot be read is left out."""
     if "\0" in (undo or ""):
         return []
-    rows = session.rows(_NEWEST, storable(namespaces), undo, limit)
+    rows = session.rows(_NEWEST, list(namespaces), undo, limit)
     return [one for one in map(_record, rows) if one is not None]
 
 
