@@ -17,6 +17,7 @@ from hybrid_memory.store.base import MemoryText, NewVector, NextEmbedder, Unembe
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.encoding import check_text
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.repeating import repeated
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, add_vectors, pinned_embedder, vectors_by_id
 
 if TYPE_CHECKING:
@@ -65,24 +66,26 @@ class PostgresEmbedderChange:
     """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.base`."""
 
     def __init__(self, connections: Connections, clock: Clock) -> None:
-        self._connections = connections
+        self.connections = connections
         self._clock = clock
 
+    @repeated
     def next_embedder(self) -> NextEmbedder | None:
         """Return the embedder whose vectors are being added, and how far they have come."""
-        with self._connections.snapshot(EVERYTHING) as session:
+        with self.connections.snapshot(EVERYTHING) as session:
             found = _next_embedder(session)
             if found is None:
                 return None
             done, total = session.rows(_PROGRESS, found.number)[0]
             return NextEmbedder(found.identity, found.dimensions, done, total)
 
+    @repeated
     def begin(self, identity: str, dimensions: int) -> None:
         """Take vectors of this embedder from now on; of several hubs that begin the same at once, one does."""
         check_text(identity)
         if dimensions < 1:
             raise ConstraintViolation("an embedder has at least one dimension")
-        with self._connections.transaction(EVERYTHING) as session:
+        with self.connections.transaction(EVERYTHING) as session:
             session.send(_ONE_AT_A_TIME)
             pinned, found = pinned_embedder(session), _next_embedder(session)
             if pinned is None:
@@ -97,42 +100,48 @@ class PostgresEmbedderChange:
             session.send(_INSERT, -number, identity, dimensions, to_micros(self._clock.now()))
         self._delete_left()
 
+    @repeated
     def unembedded(self, after: int, limit: int) -> Sequence[Unembedded]:
         """Return memories behind a place that have no vector of the next embedder."""
-        with self._connections.snapshot(EVERYTHING) as session:
+        with self.connections.snapshot(EVERYTHING) as session:
             session.send(_IN_ORDER)
             rows = session.rows(_UNEMBEDDED, after, _required(session).number, limit)
         return [Unembedded(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
 
+    @repeated
     def texts_at(self, places: Sequence[int]) -> Sequence[MemoryText]:
         """Return what the memories at some places say."""
         if not places:
             return []
-        with self._connections.reading(EVERYTHING) as session:
+        with self.connections.reading(EVERYTHING) as session:
             rows = session.rows(_TEXTS, list(places))
         return [MemoryText(namespace, MemoryId(id_), *text) for namespace, id_, *text in rows]
 
+    @repeated
     def add_vectors(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the next embedder, in one transaction."""
-        with self._connections.transaction(EVERYTHING) as session:
+        with self.connections.transaction(EVERYTHING) as session:
             found = _required(session, _NEXT_KEPT)
             given = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
             add_vectors(session, found.number, given)
 
+    @repeated
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""
-        with self._connections.snapshot([namespace]) as session:
+        with self.connections.snapshot([namespace]) as session:
             return vectors_by_id(session, _required(session), namespace, ids)
 
+    @repeated
     def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:
         """Return the next embedder's vectors of a namespace, read from the server as they are asked for."""
         from hybrid_memory.store.postgres.snapshot import read_vectors
 
-        return read_vectors(self._connections, namespace, _required)
+        return read_vectors(self.connections, namespace, _required)
 
+    @repeated
     def finish(self) -> None:
         """Let the next embedder be the store's; the former one's vectors go then, while everybody works on."""
-        with self._connections.transaction(EVERYTHING) as session:
+        with self.connections.transaction(EVERYTHING) as session:
             session.send(_NO_WRITES)
             session.send(_ONE_AT_A_TIME)
             found, pinned = _required(session), pinned_embedder(session)
@@ -143,19 +152,20 @@ class PostgresEmbedderChange:
             session.send(_INSERT, found.number, found.identity, found.dimensions, to_micros(self._clock.now()))
         self._delete_left()
 
+    @repeated
     def cancel(self) -> None:
         """Forget the next embedder and its vectors."""
-        with self._connections.transaction(EVERYTHING) as session:
+        with self.connections.transaction(EVERYTHING) as session:
             session.send(_ONE_AT_A_TIME)
             _drop(session, _next_embedder(session))
 
     def _delete_left(self) -> None:
         """Delete the vectors of embedders that are none any more."""
-        with self._connections.reading(EVERYTHING) as reading:
+        with self.connections.reading(EVERYTHING) as reading:
             if not reading.rows(_LEFT)[0][0]:
                 return
         while True:
-            with self._connections.transaction(EVERYTHING) as session:
+            with self.connections.transaction(EVERYTHING) as session:
                 if session.change(_DELETE_LEFT, _PART_ROWS) < _PART_ROWS:
                     return
 

@@ -15,9 +15,14 @@ from hybrid_memory.store.postgres.stored_lists import elements, storable
 if TYPE_CHECKING:
     from hybrid_memory.requests import ListRequest
 
+# Which filters there are is known when the statement is planned: what is not asked for costs nothing then, and without any the rows
+# themselves need not be looked at to count them.
+_PLANNED_EACH_TIME = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)"
+_OF_EACH = """
+    FROM unnest($1::text[]) AS one (name) CROSS JOIN LATERAL (
+"""
 _FILTERED = """
-    FROM memory
-    WHERE namespace = ANY ($1::text[])
+        FROM memory WHERE namespace = one.name
         AND ($2::text IS NULL OR kind = $2)
         AND ($3::text IS NULL OR tier = $3)
         AND ($4::text IS NULL OR origin = $4)
@@ -37,8 +42,16 @@ _FILTERED = """
             WHERE NOT starts_with(tags, '[' || wanted) AND strpos(tags, ',' || wanted) = 0
         ))
 """
-_LIST = "SELECT namespace, id" + _FILTERED + "ORDER BY created_at DESC, place DESC LIMIT $13 OFFSET $14"
-_COUNT = "SELECT count(*)" + _FILTERED
+_COUNT = "SELECT coalesce(sum(found), 0)::bigint" + _OF_EACH + "SELECT count(*) AS found" + _FILTERED + ") AS counted"
+# Of each namespace the newest by the index, then of all.
+_LIST = (
+    "SELECT namespace, id"
+    + _OF_EACH
+    + "SELECT namespace, id, created_at, place"
+    + _FILTERED
+    + "ORDER BY created_at DESC, place DESC LIMIT $13::bigint + $14::bigint) AS newest"
+    + " ORDER BY created_at DESC, place DESC LIMIT $13 OFFSET $14"
+)
 # A span of the index: ids have the order of their bytes, and none is longer than the end of the span.
 _BEGINNING = """
     SELECT DISTINCT id FROM memory WHERE namespace = ANY ($1::text[]) AND id >= $2 AND id <= $3 AND starts_with(id, $2)
@@ -75,7 +88,7 @@ def list_memories(
     if "\0" in (wanted.session or ""):
         return [], 0
     values = (
-        list(namespaces),
+        list(dict.fromkeys(namespaces)),
         *(None if one is None else one.value for one in choices),
         wanted.session,
         *(None if one is None else to_micros(one) for one in bounds),
@@ -84,6 +97,7 @@ def list_memories(
         to_micros(now),
         elements(wanted.tags),
     )
+    session.send(_PLANNED_EACH_TIME)
     total = session.rows(_COUNT, *values)[0][0]
     rows = session.rows(_LIST, *values, wanted.limit, wanted.offset) if total else []
     return [(namespace, MemoryId(id_)) for namespace, id_ in rows], total

@@ -14,6 +14,7 @@ from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.store.encoding import check_moment, check_text, object_to_json, to_json
 from hybrid_memory.store.memory_fields import object_from_json, texts_from_json
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.repeating import repeated
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 
 if TYPE_CHECKING:
@@ -63,23 +64,25 @@ class PostgresReadings:
     """The journal of readings of a `PostgresStore`; see `hybrid_memory.store.readings.ReadingStore`."""
 
     def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+        self.connections = connections
         # Decoding thousands takes tens of milliseconds, asking whether anything changed one.
         self._read: tuple[tuple[str, ...] | None, Row, tuple[Reading, ...]] | None = None
 
+    @repeated
     def add(self, readings: Sequence[Reading], *, keep: int, since: datetime) -> None:
         """Store readings, and let those go that are too many or too old."""
         check_moment(since, *(one.at for one in readings))
         rows = [_row_of(one) for one in (readings[-keep:] if keep > 0 else ())]
-        with self._connections.transaction(EVERYTHING) as session:
+        with self.connections.transaction(EVERYTHING) as session:
             session.send(_LOCK)
             session.send_many(_INSERT, rows)
             session.send(_DELETE_OLD, max(keep, 0), to_micros(since))
 
+    @repeated
     def latest(self, namespaces: Sequence[str] | None = None) -> list[Reading]:
         """Return the readings of some namespaces, the latest first; rows that cannot be read are left out."""
         wanted = None if namespaces is None else tuple(namespaces)
-        with self._connections.snapshot(EVERYTHING if wanted is None else wanted) as session:
+        with self.connections.snapshot(EVERYTHING if wanted is None else wanted) as session:
             values = () if wanted is None else (list(wanted),)
             state = session.rows(_STATE if wanted is None else _STATE_OF, *values)[0]
             known = self._read

@@ -68,6 +68,9 @@ _MEMORIES = (
     "CREATE INDEX memory_place ON memory (namespace, place)",
     # For work that goes through all namespaces: a change of the embedder, encoding anew.
     "CREATE INDEX memory_order ON memory (place)",
+    # Every hub looks at its start whether an earlier version has encoded any.
+    "CREATE INDEX memory_encoding ON memory (encoding, place)",
+    "CREATE INDEX memory_created ON memory (namespace, created_at, place)",
     # Few memories name another, so these are small, and most writes do not touch them.
     "CREATE INDEX memory_superseded_by ON memory (namespace, superseded_by) WHERE superseded_by IS NOT NULL",
     "CREATE INDEX memory_supersedes ON memory (namespace, supersedes) WHERE supersedes IS NOT NULL",

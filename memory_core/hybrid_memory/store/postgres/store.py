@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from secrets import token_hex
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
-from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import (
@@ -45,10 +44,10 @@ from hybrid_memory.store.postgres.hints import Announcer, digest_of
 from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
-from hybrid_memory.store.postgres.pg_errors import ConnectionLost
 from hybrid_memory.store.postgres.pg_sync import PostgresSync
 from hybrid_memory.store.postgres.pg_transfer import PostgresTransfer
 from hybrid_memory.store.postgres.reading_table import PostgresReadings
+from hybrid_memory.store.postgres.repeating import again
 from hybrid_memory.store.postgres.row_tables import refuse_while_moving
 from hybrid_memory.store.postgres.schema import MIGRATIONS, migrate
 from hybrid_memory.store.postgres.snapshot import read_snapshot
@@ -75,9 +74,6 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
-
-_TRIES = 20  # of a change that other hubs are in the way of
-_PAUSE_SECONDS = 0.01
 
 
 class PostgresStore:
@@ -428,20 +424,7 @@ class PostgresStore:
             return work(session, *args, **kwargs)
 
     def _again(self, call: Callable[[], _Value]) -> _Value:
-        """Return what a call returns, repeated while nothing came of it for a reason that passes."""
-        deadline = monotonic() + self.connections.wait_seconds
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                return call()
-            except ConnectionLost:
-                if monotonic() >= deadline:
-                    raise
-            except ConcurrentModification:
-                if tries == _TRIES:
-                    raise
-            sleep(_PAUSE_SECONDS)
+        return again(call, self.connections.wait_seconds)
 
 
 def _vectors(session: PgSession, namespace: str, ids: Sequence[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from hybrid_memory.store.postgres.sql_session import PgSession
 
 _COUNT = "SELECT count(*) FROM memory"
-_LIVE = "SELECT count(*) FROM memory WHERE forgotten_at IS NULL AND superseded_by IS NULL"
 _LIVE_NAMES = """
-    SELECT string_agg(names, ''), array_send(array_agg(length(names)))
-    FROM memory WHERE forgotten_at IS NULL AND superseded_by IS NULL AND length(names) > 0 AND length(names) % 4 = 0
+    SELECT count(*), string_agg(names, '') FILTER (WHERE length(names) % 4 = 0),
+        array_send(array_agg(length(names)) FILTER (WHERE length(names) % 4 = 0))
+    FROM memory WHERE forgotten_at IS NULL AND superseded_by IS NULL
 """
 # From one namespace to the next by the index, however many rows each of them has.
 _NAMESPACES = """
@@ -49,11 +49,10 @@ def count_named(session: PgSession, entries: Collection[int]) -> tuple[int, int]
 
     from hybrid_memory.store.postgres.wire_arrays import column_of, runs_of
 
-    live = int(session.rows(_LIVE)[0][0])
-    joined, lengths = session.rows(_LIVE_NAMES)[0]
+    live, joined, lengths = session.rows(_LIVE_NAMES)[0]
     names, offsets = runs_of(joined, column_of(lengths, ">i4").astype(np.int64))
     places = np.flatnonzero(np.isin(names, np.fromiter(entries, np.int64, len(entries))))
-    return live, len(np.unique(np.searchsorted(offsets, places, side="right")))
+    return int(live), len(np.unique(np.searchsorted(offsets, places, side="right")))
 
 
 def namespaces(session: PgSession) -> list[str]:

@@ -9,14 +9,16 @@ from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.base import OutdatedWords
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.repeating import repeated
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.connections import Connections
 
 _COUNT = "SELECT count(*) FROM memory WHERE encoding < $1"
+# In the order of the index: none of the rows that are done is looked at again.
 _OUTDATED = """
     SELECT place, namespace, id, content, speaker, key, coalesce(occurred_at, created_at) FROM memory
-    WHERE encoding < $1 ORDER BY place LIMIT $2
+    WHERE encoding < $1 ORDER BY encoding, place LIMIT $2
 """
 # As every write does: it locks the row of the namespace before any of its memories, so that two never wait for each other.
 _LOCK = "SELECT name FROM namespace WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE"
@@ -32,16 +34,18 @@ class PostgresWordColumns:
     """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.base.ReencodingStore`."""
 
     def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+        self.connections = connections
 
+    @repeated
     def count(self, encoding: int) -> int:
         """Return how many memories there are whose words an earlier version has encoded."""
-        with self._connections.reading(EVERYTHING) as session:
+        with self.connections.reading(EVERYTHING) as session:
             return int(session.rows(_COUNT, encoding)[0][0])
 
+    @repeated
     def outdated(self, encoding: int, limit: int) -> Sequence[OutdatedWords]:
-        """Return memories whose words an earlier version has encoded."""
-        with self._connections.reading(EVERYTHING) as session:
+        """Return memories whose words an earlier version has encoded, those of the earliest version first."""
+        with self.connections.reading(EVERYTHING) as session:
             return [
                 OutdatedWords(
                     place=place,
@@ -55,11 +59,12 @@ class PostgresWordColumns:
                 for place, namespace, id_, content, speaker, key, when in session.rows(_OUTDATED, encoding, limit)
             ]
 
+    @repeated
     def replace(self, encoded: Sequence[tuple[OutdatedWords, EncodedWords]]) -> None:
         """Store what was made of the words of memories, in one transaction."""
         if not encoded:
             return
-        with self._connections.transaction(EVERYTHING) as session:
+        with self.connections.transaction(EVERYTHING) as session:
             session.send(_LOCK, sorted({old.namespace for old, _ in encoded}))
             session.send_many(_REPLACE, [_values(old, new) for old, new in encoded])
 
