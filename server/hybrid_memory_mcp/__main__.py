@@ -18,7 +18,7 @@ _COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importin
 
 _COMMANDS = frozenset(
     "install demo inspect recall search timeline tiers remember list show correct forget restore-memory history pin merge "  # noqa: SIM905 - 37 lines
-    "split judge undo reflect import export sync status doctor backup restore purge redact reembed config embedder "
+    "split judge undo reflect import export sync status doctor backup restore migrate purge redact reembed config embedder "
     "project token store".split()
 )
 _WITH_VALUES = frozenset(

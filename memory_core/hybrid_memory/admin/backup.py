@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.transfer import TransferableStore
 
 _UNFINISHED = ".making.duckdb"
+_MOMENT = ".moving.duckdb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,13 @@ def create_backup(
     on_step("named")
     removed = 0 if target is not None else _remove_old(folder, keep)
     return Backup(file, written["memory"][0], size, removed)
+
+
+def file_for_moment(home: Path) -> Path:
+    """Return where a copy of the store goes that only a move reads; what a killed one left there is removed."""
+    file = _backup_folder(home) / _MOMENT
+    remove_file(file)
+    return file
 
 
 def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda _: None) -> Restored:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.row_copy import STORE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -113,3 +115,40 @@ def database_target(conninfo: str, now: datetime) -> AbstractContextManager[Move
     from hybrid_memory.store.postgres.moving_store import database_target as target
 
     return target(conninfo, now)
+
+
+def conninfo_of(
+    address: str,
+    argument: str,
+    environ: Mapping[str, str],
+    *,
+    known: str | None = None,
+    password_file: Path | None = None,
+) -> str:
+    """Return what libpq needs for an address that a person typed.
+
+    It may not hold a password: that comes from ``password_file``, from ``environ``, or from ``known``, an address of the same database
+    that only this process sees.
+
+    Raises:
+        InvalidInput: names the ``argument`` and what is wrong with it, or PostgreSQL's driver is not installed.
+    """
+    from importlib.util import find_spec
+
+    from hybrid_memory.store.postgres.target import refuse_secret, target_of
+
+    target = target_of(refuse_secret(address, argument), environ, password_file)
+    if find_spec("psycopg") is None:
+        raise InvalidInput(argument, "needs PostgreSQL's driver: install hybrid-memory-mcp[postgresql]")
+    if known is not None and password_file is None:
+        same = target_of(known, environ)
+        if same.digest == target.digest:
+            return same.conninfo
+    return target.conninfo
+
+
+def is_address(place: str) -> bool:
+    """Return whether a place is a PostgreSQL database rather than a folder."""
+    from hybrid_memory.store.postgres.target import is_address as found
+
+    return found(place)

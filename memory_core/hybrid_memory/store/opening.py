@@ -5,11 +5,14 @@ The one place that knows both; neither engine is imported before it is opened.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import DATABASE, database_environment
+from hybrid_memory.store.store_file import file_restorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.base import Store
     from hybrid_memory.store.postgres.target import Target
+    from hybrid_memory.store.restoring import Restorer
 
 _WITHOUT_DRIVER = (
     "names a PostgreSQL database, for which a part of this program is missing: install it as hybrid-memory-mcp[postgresql], "
@@ -67,12 +71,8 @@ def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source:
             threads=settings.duckdb_threads,
             random_source=random_source,
         )
-    try:
+    with _driver_needed():
         from hybrid_memory.store.postgres.store import PostgresStore
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool", "psycopg_binary", ""):
-            raise
-        raise InvalidInput("store", _WITHOUT_DRIVER) from None
     store = PostgresStore.open(
         target.conninfo,
         clock,
@@ -82,3 +82,29 @@ def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source:
         notices=target.notices,
     )
     return cast("Store", store)
+
+
+def restorer_of(settings: StoreSettings, home: Path) -> Restorer:
+    """Return what puts a backup in the place of the store that the settings name, whether it can be opened or not.
+
+    Raises:
+        InvalidInput: the setting ``store`` cannot be used.
+    """
+    target = target_of_settings(settings)
+    if target is None:
+        return file_restorer(home)
+    with _driver_needed():
+        from hybrid_memory.store.postgres.restoring_store import restorer_of_database
+
+    return restorer_of_database(target.conninfo, home, wait_seconds=settings.store_wait_seconds)
+
+
+@contextmanager
+def _driver_needed() -> Iterator[None]:
+    """Say what to install where PostgreSQL's driver cannot be imported."""
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool", "psycopg_binary", ""):
+            raise
+        raise InvalidInput("store", _WITHOUT_DRIVER) from None

@@ -239,6 +239,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "doctor": doctor,
     "repair": repair,
     "backup": _store_operation("backup"),
+    "moment": _store_operation("moment"),
     "restore": _store_operation("restore"),
     "export": _store_operation("export"),
     "export_folder": _store_operation("export_folder_"),

@@ -14,12 +14,15 @@ from hybrid_memory.admin import purge as purges
 from hybrid_memory.admin import redact as redactions
 from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.admin.folder_export import FolderLayout, check_folder, export_folder
+from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import SHORTEST_BEGINNING
 from hybrid_memory.model import MemoryId
+from hybrid_memory.settings import store_settings
 from hybrid_memory.store.home_files import find_copies, list_backups
+from hybrid_memory.store.opening import restorer_of
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory_mcp.admin.erasing import opened_store, run_eraser
 from hybrid_memory_mcp.hooks.state import Conversations
@@ -42,6 +45,13 @@ def backup(request: OperationRequest) -> dict[str, Any]:
     return _to_json_object(request.run(work))
 
 
+def moment(request: OperationRequest) -> dict[str, Any]:
+    """Copy the store to a file of its folder that a move reads and removes; returns the file."""
+    file = backups.file_for_moment(request.home)
+    request.run(lambda service: opened_store(service).transfer.copy_to(file))
+    return {"file": str(file)}
+
+
 def restore(request: OperationRequest) -> dict[str, Any]:
     """Put a backup in the place of the store, or with ``preview`` say whether it can be used; ``file`` None: the newest of its own."""
     named = request.arguments["file"]
@@ -54,7 +64,13 @@ def restore(request: OperationRequest) -> dict[str, Any]:
         source = check_source(Path(named))
     if request.arguments.get("preview"):
         return {"file": str(source), "memories": backups.examine(source, request.home)}
-    done = request.run_exclusive(lambda: backups.restore(request.home, source, SystemClock().now()))
+    restorer = restorer_of(store_settings(request.home), request.home)
+    now = SystemClock().now()
+    if restorer.needs_closed_store:
+        done = request.run_exclusive(lambda: restorer.restore(source, now, refusal=refusal))
+    else:
+        done = restorer.restore(source, now, refusal=refusal)
+        request.run_exclusive(lambda: None)  # what is in memory is of what was replaced; the next call opens it anew
     announce(request)
     return _to_json_object(done) | {"file": str(source)}
 

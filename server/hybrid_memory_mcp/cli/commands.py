@@ -22,6 +22,7 @@ from hybrid_memory_mcp.cli import (
     importing,
     inspecting,
     memories,
+    migrating,
     project,
     seeing,
     serving,
@@ -103,6 +104,7 @@ _add(STORE, status.status, "status")
 _add(STORE, care.doctor, "doctor")
 _add(STORE, care.backup, "backup")
 _add(STORE, care.restore, "restore memory-backup.duckdb")
+_add(STORE, migrating.migrate, "migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory")
 _add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
 _add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
 _add(STORE, embedders.reembed, "reembed --to multilingual")

@@ -79,6 +79,7 @@ ROWS: dict[str, Row | Apart] = {
     "doctor": Row("", "", "--no-such"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
+    "migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
     "purge": Row("{id} --yes", "gone for good: ", "absent --yes", 1, "not_found"),
     "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
     "reembed": Row("", "have vectors of", "--to no-such-model", 1, "invalid_input"),

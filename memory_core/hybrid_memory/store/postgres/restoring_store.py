@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.row_tables import PgRows, add_rows, clear_table, number_readings_on
+from hybrid_memory.store.postgres.schema import migrate
 from hybrid_memory.store.postgres.vector_table import pinned_embedder
 from hybrid_memory.store.restoring import Restored
 from hybrid_memory.store.row_copy import CHUNK_ROWS, MOVED_TABLES, MovedRow, MovedTable, copy_rows
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.store.erasing import OnStep
-    from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.sql_session import PgSession
     from hybrid_memory.store.transfer import Refusal
 
@@ -48,9 +48,11 @@ class PostgresRestorer:
 
     def restore(self, backup: Path, now: datetime, *, refusal: Refusal, on_step: OnStep = lambda _: None) -> Restored:
         """Put a backup in the place of the store; what was there is put aside as a database file."""
+        from hybrid_memory.store.duck.files.database_file import make_folder
         from hybrid_memory.store.duck.moving_files import file_source, upgraded
         from hybrid_memory.store.duck.restore_file import copy_and_inspect, verify_backup
 
+        make_folder(self._home)
         with TemporaryDirectory(prefix=".backup-", dir=self._home) as folder:
             copy = Path(folder) / DATABASE
             embedder = copy_and_inspect(backup, copy, refusal, on_step)
@@ -81,6 +83,21 @@ class PostgresRestorer:
         with self._connections.copying(EVERYTHING) as session:
             write_file(folder / DATABASE, PgRows(session), now)
         return folder
+
+
+def restorer_of_database(conninfo: str, home: Path, *, wait_seconds: float) -> PostgresRestorer:
+    """Return what restores the store in a database that this process need not have open; its tables are made if there are none."""
+    return _ClosedStoreRestorer(Connections(conninfo, size=2, wait_seconds=wait_seconds), home)
+
+
+class _ClosedStoreRestorer(PostgresRestorer):
+    def restore(self, backup: Path, now: datetime, *, refusal: Refusal, on_step: OnStep = lambda _: None) -> Restored:
+        self._connections.open()
+        try:
+            migrate(self._connections, now)
+            return super().restore(backup, now, refusal=refusal, on_step=on_step)
+        finally:
+            self._connections.close()
 
 
 class _InTransaction:

@@ -1,0 +1,71 @@
+"""The commands ``migrate``, ``backup`` and ``restore`` with a store in a database."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+from typer.testing import CliRunner
+
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.cli.commands import app
+
+pytestmark = pytest.mark.postgres
+
+SCOPE = Scope(session="s")
+VIOLIN = "The violin is in the attic."
+
+
+def opened(home):
+    return MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+
+
+def run(*arguments, **variables):
+    done = CliRunner(env={"COLUMNS": "200", **variables}).invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def contents(home):
+    with closing(opened(home)) as service:
+        return {hit.memory.content for hit in service.read(SCOPE, ReadRequest(query="violin piano")).hits}
+
+
+@pytest.fixture
+def home(tmp_path):
+    with closing(opened(tmp_path / "home")) as service:
+        service.write(SCOPE, WriteRequest(content=VIOLIN))
+    return tmp_path / "home"
+
+
+def exported(home, file, **variables):
+    run("export", file, "--home", home, "--vectors", "--reveal", **variables)
+    return file.read_bytes()
+
+
+def test_a_folder_moves_into_a_database_and_back(home, database, tmp_path):
+    told = json.loads(run("migrate", home, database.address, "--json").stdout)
+    assert (told["memories"], told["to"]) == (1, database.address)
+    back = json.loads(run("migrate", database.address, tmp_path / "back", "--json").stdout)
+    assert back["export"] == told["export"]
+    here = exported(home, tmp_path / "a.jsonl")
+    assert exported(tmp_path / "back", tmp_path / "b.jsonl") == here
+    there = exported(tmp_path / "hub", tmp_path / "c.jsonl", HYBRID_MEMORY_STORE=database.address)
+    assert there == here
+
+
+def test_a_database_is_backed_up_and_restored_by_the_usual_commands(home, database, tmp_path, monkeypatch):
+    run("migrate", home, database.address)
+    monkeypatch.setenv("HYBRID_MEMORY_STORE", database.address)
+    hub = tmp_path / "hub"
+    made = json.loads(run("backup", "--home", hub, "--json").stdout)
+    assert (made["memories"], made["file"].startswith(str(hub))) == (1, True)
+    with closing(opened(hub)) as service:
+        service.write(SCOPE, WriteRequest(content="The piano is in the hall."))
+    done = json.loads(run("restore", "--home", hub, "--yes", "--json").stdout)
+    assert (done["memories"], done["aside"].startswith(str(hub))) == (1, True)
+    assert contents(hub) == {VIOLIN}
