@@ -56,6 +56,7 @@ class Connections:
 
     def __init__(self, conninfo: str, *, size: int = 10, wait_seconds: float = 10.0) -> None:
         self.conninfo = conninfo
+        self.size = size
         self.wait_seconds = wait_seconds
         self.unreadable: set[tuple[str, str]] = set()
         """Memories, by namespace and id, that readers came upon and had to leave out."""
@@ -150,8 +151,7 @@ class Connections:
         said = self._said(namespaces)
         with self._connection() as connection:
             try:
-                with _pipeline(connection) as pipeline:
-                    session = PgSession(connection, self.unreadable, pipeline)
+                with _pipeline(connection, self.unreadable) as session:
                     session.send(begin)
                     session.send(_FOR_NAMESPACES, *said)
                     yield session
@@ -204,18 +204,21 @@ class Connections:
 
 
 @contextmanager
-def _pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
-    """Hold a connection in pipeline mode; what is raised inside is what leaves, whatever else fails at its end."""
+def _pipeline(connection: Connection, unreadable: set[tuple[str, str]]) -> Iterator[PgSession]:
+    """Give a session in pipeline mode; what is raised inside is what leaves, whatever else fails at its end.
+
+    The end waits for all that was sent, COMMIT among it: no round trip of its own, and nothing that could fail after it.
+    """
     with translated():
         block = connection.pipeline()
-        pipeline = block.__enter__()
+        session = PgSession(connection, unreadable, block.__enter__())
     try:
-        yield pipeline
+        yield session
     except BaseException as error:
         with suppress(psycopg.Error):
             block.__exit__(type(error), error, error.__traceback__)
         raise
-    with translated():
+    with translated(committing=session.committing):
         block.__exit__(None, None, None)
 
 

@@ -1,17 +1,31 @@
-"""What became of a transaction whose connection was lost while it was committed: the server is asked until it knows.
+"""What became of a transaction whose connection was lost while it was committed: the database is asked until it is known.
 
-Most databases leave this open. PostgreSQL remembers of each transaction by its number whether it was committed; one that still waits for
-the rest of a lost connection's statements would hold the lock of its namespace, so it is ended.
+The proof is in the rows: an entry of the log has a link with a random salt in it, which nobody else can have written. The number of
+the transaction alone proves nothing: a server that crashed gives out numbers again whose transactions it has lost. It only tells whether
+the transaction still runs; one that waits for the rest of a lost connection's statements would hold the lock of its namespace, so
+it is ended.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreError
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.tables import Head, StoredRequest, read_link, read_requests
 
-_STATUS = "SELECT pg_xact_status($1::text::xid8)"
+if TYPE_CHECKING:
+    from hybrid_memory.store.base import RequestKey
+    from hybrid_memory.store.postgres.connections import Connections
+    from hybrid_memory.store.postgres.sql_session import PgSession
+
+# A number that is still to be given out belongs to a transaction that a crash has undone.
+_STATUS = """
+    SELECT CASE WHEN $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) THEN pg_xact_status($1::text::xid8) END
+"""
 # The number of the transaction beside that of the process: a process of this number may be another one's meanwhile.
 _END = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -21,24 +35,43 @@ _XID_RANGE = 2**32
 _PAUSE_SECONDS = 0.02
 
 
-def was_committed(connections: Connections, transaction: str, process: int, seconds: float) -> bool | None:
-    """Return whether a transaction was committed; None if that could not be learned within so many seconds.
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a transaction leaves if it is committed, and the server's number and process of it.
 
-    ``process`` is the server's process that ran it.
+    ``head`` is that of the namespace then, if entries of the log were added; ``requests`` are those that it did.
     """
+
+    namespace: str
+    transaction: str
+    process: int
+    head: Head | None
+    requests: Sequence[tuple[RequestKey, StoredRequest]]
+
+
+def was_committed(connections: Connections, traces: Traces, seconds: float) -> bool | None:
+    """Return whether a transaction was committed; None if that could not be learned within so many seconds."""
     deadline = monotonic() + seconds
     while True:
         try:
             with connections.reading(EVERYTHING) as session:
-                status = session.rows(_STATUS, transaction)[0][0]
+                status = session.rows(_STATUS, traces.transaction)[0][0]
                 if status == "in progress":
-                    session.rows(_END, process, int(transaction) % _XID_RANGE)
-                elif status is not None:
-                    return bool(status == "committed")
+                    session.rows(_END, traces.process, int(traces.transaction) % _XID_RANGE)
                 else:
-                    return None  # so old that the server has forgotten it
+                    return _left_its_traces(session, traces, believed=status == "committed")
         except StoreError:
-            pass  # not reachable yet, or another server that does not know the number
+            pass  # not reachable yet
         if monotonic() >= deadline:
             return None
         sleep(_PAUSE_SECONDS)
+
+
+def _left_its_traces(session: PgSession, traces: Traces, *, believed: bool) -> bool:
+    """Return whether there is what only this transaction can have left; ``believed`` where it would have left nothing of its own."""
+    if traces.head is not None:
+        return read_link(session, traces.namespace, traces.head.position) == traces.head.link
+    if traces.requests:
+        key, done = traces.requests[0]
+        return read_requests(session, [key]).get(key) == done
+    return believed

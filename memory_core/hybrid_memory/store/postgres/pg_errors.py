@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import psycopg
 import psycopg_pool
+from psycopg.errors import PipelineAborted
 
 from hybrid_memory.errors import (
     ConcurrentModification,
@@ -90,6 +91,8 @@ class ConnectionLost(EngineUnavailable):
 
 def translate(error: Exception, *, committing: bool = False) -> StoreError:
     """Return the library's error for one of psycopg's."""
+    if isinstance(error, PipelineAborted) and isinstance(error.__context__, psycopg.Error):
+        error = error.__context__  # the statement that failed; those behind it were not run
     code = getattr(error, "sqlstate", None) or ""
     if isinstance(error, psycopg_pool.PoolClosed):
         return StoreClosed(_CLOSED)
@@ -111,7 +114,9 @@ def is_lost(error: BaseException) -> bool:
     if code:
         return str(code).startswith(_LOST_CODES)
     # Without a code it comes from the client's side of the connection: refused, closed by the other side, timed out.
-    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not isinstance(
+        error, PipelineAborted
+    )
 
 
 def reason_of_refusal(error: BaseException) -> str | None:

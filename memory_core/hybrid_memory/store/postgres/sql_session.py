@@ -37,6 +37,8 @@ class PgSession:
         self.unreadable = unreadable
         self.failed = False
         """Whether the server refused a statement, or the connection was lost: the transaction can only be undone."""
+        self.committing = False
+        """Whether COMMIT may have reached the server."""
         self._pipeline = pipeline
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
@@ -81,15 +83,14 @@ class PgSession:
                 self._pipeline.sync()
 
     def commit(self) -> None:
-        """Send COMMIT along with what was sent before, and wait.
+        """Commit; in a pipeline COMMIT goes along with what was sent before, and the end of the pipeline waits for it.
 
         Raises:
             OutcomeUnknown: the connection was lost meanwhile; any other error says that nothing was changed.
         """
+        self.committing = True
         with self._noting_failure(), translated(committing=True):
             self.connection.execute(_COMMIT, prepare=False)
-            if self._pipeline is not None:
-                self._pipeline.sync()
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:

@@ -258,7 +258,6 @@ class PostgresStore:
 
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment; batches and vectors are read from the server as they are asked for."""
-        self._writers.refuse_while_deciding("a decision cannot load a snapshot; look at the view")
         return self._again(lambda: read_snapshot(self.connections, namespace))
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
@@ -390,6 +389,8 @@ class PostgresStore:
         **kwargs: _Arguments.kwargs,
     ) -> _Value:
         """Return what ``work`` reads in a session in which each statement sees the newest state."""
+        if session := self._writers.session_for(namespaces):
+            return work(session, *args, **kwargs)
         return self._again(lambda: self._run(self.connections.reading(namespaces), work, *args, **kwargs))
 
     def _moment(
@@ -400,6 +401,8 @@ class PostgresStore:
         **kwargs: _Arguments.kwargs,
     ) -> _Value:
         """Return what ``work`` reads in a session in which all statements see one moment."""
+        if session := self._writers.session_for(namespaces):
+            return work(session, *args, **kwargs)
         return self._again(lambda: self._run(self.connections.snapshot(namespaces), work, *args, **kwargs))
 
     def _change(

@@ -55,6 +55,7 @@ _CHAIN = """
     SELECT position, change, id, rev, made_at, actor, action, digest, coalesce(note, ''), salt, link FROM log
     WHERE namespace = $1 AND position > $2 ORDER BY position LIMIT $3
 """
+_LINK = "SELECT link FROM log WHERE namespace = $1 AND position = $2"
 _CHAIN_ROWS = 10_000  # entries read at once, a few megabytes
 
 _REQUESTS = """
@@ -196,6 +197,12 @@ def read_chain(session: PgSession, namespace: str) -> Iterator[ChainedEntry]:
         for row in rows:
             yield ChainedEntry(*row)
         after = rows[-1][0]
+
+
+def read_link(session: PgSession, namespace: str, position: int) -> str | None:
+    """Return the link of an entry of a namespace's log, None where there is no such entry."""
+    row = session.row(_LINK, namespace, position)
+    return row[0] if row else None
 
 
 def check_log(session: PgSession, namespace: str) -> ChainCheck:

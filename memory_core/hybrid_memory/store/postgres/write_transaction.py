@@ -8,7 +8,7 @@ sent. They go out together with COMMIT, or with the next look of a decision that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 class LockedNamespace:
     """A namespace whose lock is held: the session of the transaction, and what it has come to so far.
 
-    ``sending`` says that a write has been sent in part; left so by an error, the transaction cannot go on.
+    ``sending`` says that a write has been sent in part; left so by an error, the transaction cannot go on. ``done`` are the requests that
+    were done in it.
     """
 
     session: PgSession
@@ -58,6 +59,7 @@ class LockedNamespace:
     embedder: PinnedEmbedder | None
     requests: dict[RequestKey, StoredRequest]
     sending: bool = False
+    done: list[tuple[RequestKey, StoredRequest]] = field(default_factory=list)
 
 
 class PgWriteView:
@@ -168,6 +170,7 @@ def decide_and_apply(
         tables.advance(session, namespace, locked.head)
     if key is not None and stored is not None:
         locked.requests[key] = done = StoredRequest(namespace, stored, position, now)
+        locked.done.append((key, done))
         tables.insert_request(session, key, done)
     locked.sending = False
     return CommitResult(

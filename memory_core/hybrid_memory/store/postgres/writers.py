@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -28,26 +27,26 @@ from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, Ou
 from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec
 from hybrid_memory.store.encoding import check_number, check_text
 from hybrid_memory.store.postgres import tables
-from hybrid_memory.store.postgres.outcome import was_committed
-from hybrid_memory.store.postgres.pg_errors import ConnectionLost
+from hybrid_memory.store.postgres.outcome import Traces, was_committed
+from hybrid_memory.store.postgres.pg_errors import LOST, ConnectionLost
 from hybrid_memory.store.postgres.write_transaction import LockedNamespace, decide_and_apply, replayed
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.hints import Announcer
     from hybrid_memory.store.postgres.known_heads import KnownHeads
+    from hybrid_memory.store.postgres.sql_session import PgSession
 
 _MOST_IN_GROUP = 32  # calls; with more the lock would be held for long
 _TRIES = 20  # of a group that other hubs are in the way of
 _PAUSE_SECONDS = 0.01
 _LEAST_SECONDS_TO_ASK = 1.0
-_UNKNOWN = "the connection to the database broke while committing; repeat the call with the same request key to learn the outcome"
 _INTERRUPTED = "the call was interrupted; repeat it with the same request key to learn the outcome"
 
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """One call of `Writers.write`, and what became of it. ``may_lead`` is set when it is done, or is to lead."""
+    """One call of `Writers.write`, and what became of it. ``wakes`` is set when it is done, or ``leads``."""
 
     key: RequestKey | None
     decide: Decision
@@ -55,7 +54,8 @@ class _Call:
     alone: bool
     result: CommitResult | None = None
     error: BaseException | None = None
-    may_lead: threading.Event = field(default_factory=threading.Event)
+    leads: bool = False
+    wakes: threading.Event = field(default_factory=threading.Event)
 
     @property
     def is_done(self) -> bool:
@@ -79,13 +79,18 @@ class _Queue:
 
 @dataclass(slots=True)
 class _Attempt:
-    """One transaction of a group: who shares it, the server's number and process of it, and what each call would get."""
+    """One transaction of a group: who shares it, by what it can be known again, and what each call would get."""
 
     group: list[_Call]
     joining: bool
-    transaction: str = ""
-    process: int = 0
+    traces: Traces | None = None
     outcomes: list[tuple[_Call, CommitResult | BaseException]] = field(default_factory=list)
+
+
+class _Thread(threading.local):
+    """What a thread does: the namespace that it decides about."""
+
+    deciding: LockedNamespace | None = None
 
 
 class Writers:
@@ -99,12 +104,22 @@ class Writers:
         self._announcer = announcer
         self._queues: dict[str, _Queue] = {}
         self._lock = threading.Lock()
-        self._deciding = threading.local()
+        self._thread = _Thread()
+        # So that there are always connections for readers, among which are decisions that look further than their view.
+        self._room = threading.BoundedSemaphore(max(connections.size // 2, 1))
 
     def refuse_while_deciding(self, what: str = "a decision cannot write; give the changes back as its result") -> None:
         """Raise `ConstraintViolation` in a thread in which a decision runs: it would wait for itself."""
-        if getattr(self._deciding, "now", False):
+        if self._thread.deciding is not None:
             raise ConstraintViolation(what)
+
+    def session_for(self, namespaces: Sequence[str]) -> PgSession | None:
+        """Return the session in which a decision of this thread runs, if it is about these namespaces alone.
+
+        What a decision reads past its view comes from there too: a second connection could be one that another decision waits for.
+        """
+        locked = self._thread.deciding
+        return locked.session if locked is not None and list(namespaces) == [locked.name] else None
 
     def write(
         self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec, *, alone: bool
@@ -119,14 +134,14 @@ class Writers:
             check_text(key.relay)
             check_number(key.number)
         call = _Call(key, decide, codec, alone)
-        if not self._joins(namespace, call):
-            call.may_lead.wait()
+        if not self._leads_at_once(namespace, call):
+            self._wait(namespace, call)
         if not call.is_done:
             self._lead(namespace, call)
         return call.outcome()
 
-    def _joins(self, namespace: str, call: _Call) -> bool:
-        """Let a call wait for its namespace; returns whether it leads at once."""
+    def _leads_at_once(self, namespace: str, call: _Call) -> bool:
+        """Return whether nobody is before a call; else it is among those that wait for their namespace now."""
         with self._lock:
             queue = self._queues.get(namespace)
             if queue is None:
@@ -134,6 +149,20 @@ class Writers:
                 return True
             queue.waiting.append(call)
             return False
+
+    def _wait(self, namespace: str, call: _Call) -> None:
+        """Wait until a call is done, or is to lead."""
+        try:
+            call.wakes.wait()
+        except BaseException:
+            # The thread is interrupted: whoever comes behind must not wait for it.
+            with self._lock:
+                queue = self._queues.get(namespace)
+                if queue is not None and call in queue.waiting:
+                    queue.waiting.remove(call)
+            if call.leads:
+                self._pass_on(namespace)
+            raise
 
     def _lead(self, namespace: str, first: _Call) -> None:
         """Run a call and those that wait behind it, and give the lead to the next."""
@@ -150,7 +179,7 @@ class Writers:
             for call in group[1:]:
                 if not call.is_done:
                     call.error = OutcomeUnknown(_INTERRUPTED)
-                call.may_lead.set()
+                call.wakes.set()
             self._pass_on(namespace)
 
     def _pass_on(self, namespace: str) -> None:
@@ -160,7 +189,8 @@ class Writers:
                 del self._queues[namespace]
                 return
             following = queue.waiting.popleft()
-        following.may_lead.set()
+            following.leads = True
+        following.wakes.set()
 
     def _companions(self, namespace: str, room: int) -> list[_Call]:
         """Take the calls that may follow in the transaction of the one that leads."""
@@ -175,34 +205,26 @@ class Writers:
         """Run a group to its end; ``group`` grows by those that join it at its first try."""
         try:
             self._run_together(namespace, group, joining=True)
-        except StoreError as error:
-            if len(group) == 1 or isinstance(error, ConnectionLost | OutcomeUnknown):
+        except Exception as error:
+            refused = isinstance(error, ConstraintViolation) or not isinstance(error, StoreError)
+            if len(group) == 1 or not refused:
                 raise
-            # The server refuses something of somebody.
+            # It is about what one of them wants.
             for call in group:
                 try:
                     self._run_together(namespace, [call], joining=False)
-                except StoreError as its_own:
+                except Exception as its_own:  # noqa: BLE001 - whatever it is, it is that call's
                     call.error = its_own
 
     def _run_together(self, namespace: str, group: list[_Call], *, joining: bool) -> None:
         """Run a group in one transaction, again and again while that is of use, and give each call its outcome."""
         deadline = monotonic() + self._connections.wait_seconds
-        for tried in count(1):
-            attempt = _Attempt(group, joining=joining and tried == 1)
-            try:
-                self._transact(namespace, attempt)
-                break
-            except ConnectionLost:
-                if monotonic() >= deadline:
-                    raise
-            except ConcurrentModification:
-                if tried == _TRIES:
-                    raise
-            except OutcomeUnknown:
-                if self._was_committed(attempt, deadline):
-                    break
+        attempt = _Attempt(group, joining)
+        tries = 1
+        while not self._committed(namespace, attempt, deadline, last=tries == _TRIES):
             sleep(_PAUSE_SECONDS)
+            attempt = _Attempt(group, joining=False)
+            tries += 1
         self._note(namespace, attempt)
         for call, outcome in attempt.outcomes:
             if isinstance(outcome, CommitResult):
@@ -210,38 +232,53 @@ class Writers:
             else:
                 call.error = outcome
 
-    def _was_committed(self, attempt: _Attempt, deadline: float) -> bool:
-        """Return whether a transaction was committed whose connection was lost meanwhile.
-
-        Raises:
-            OutcomeUnknown: that cannot be learned.
-        """
-        seconds = max(deadline - monotonic(), _LEAST_SECONDS_TO_ASK)
-        committed = was_committed(self._connections, attempt.transaction, attempt.process, seconds)
-        if committed is None:
-            raise OutcomeUnknown(_UNKNOWN)
-        return committed
+    def _committed(self, namespace: str, attempt: _Attempt, deadline: float, *, last: bool) -> bool:
+        """Run a group in one transaction; returns False where nothing was changed and another try may do better."""
+        try:
+            self._transact(namespace, attempt)
+        except ConnectionLost:
+            if monotonic() >= deadline:
+                raise
+            return False
+        except ConcurrentModification:
+            if last:
+                raise
+            return False
+        except OutcomeUnknown:
+            seconds = max(deadline - monotonic(), _LEAST_SECONDS_TO_ASK)
+            committed = None if attempt.traces is None else was_committed(self._connections, attempt.traces, seconds)
+            if committed is None:
+                raise
+            if not committed and monotonic() >= deadline:
+                raise ConnectionLost(LOST) from None
+            return committed
+        return True
 
     def _transact(self, namespace: str, attempt: _Attempt) -> None:
         """Run a group in one transaction."""
         group = attempt.group
-        with self._connections.transaction([namespace]) as session:
-            attempt.process = session.connection.info.backend_pid
+        with self._room, self._connections.transaction([namespace]) as session:
             found = tables.lock_namespace(session, namespace, _keys_of(group))
-            attempt.transaction = found.transaction
             locked = LockedNamespace(session, namespace, found.head, found.embedder, dict(found.requests))
             if attempt.joining and (others := self._companions(namespace, _MOST_IN_GROUP - len(group))):
                 group.extend(others)
                 locked.requests.update(tables.read_requests(session, _keys_of(others)))
             for call in group:
                 attempt.outcomes.append((call, self._decide(locked, call)))
+            attempt.traces = Traces(
+                namespace=namespace,
+                transaction=found.transaction,
+                process=session.connection.info.backend_pid,
+                head=locked.head if locked.head.position > found.head.position else None,
+                requests=tuple(locked.done),
+            )
 
     def _decide(self, locked: LockedNamespace, call: _Call) -> CommitResult | BaseException:
         """Return the outcome of one call of a group, or what it fails with alone; what concerns all is raised."""
         try:
             if call.key is not None and (done := replayed(locked, call.key, call.codec)):
                 return done
-            with self._marked_as_deciding():
+            with self._deciding_in(locked):
                 return decide_and_apply(
                     locked, call.key, call.decide, call.codec, self._write_time(locked.head.last_at)
                 )
@@ -251,12 +288,12 @@ class Writers:
             return error
 
     @contextmanager
-    def _marked_as_deciding(self) -> Iterator[None]:
-        self._deciding.now = True
+    def _deciding_in(self, locked: LockedNamespace) -> Iterator[None]:
+        self._thread.deciding = locked
         try:
             yield
         finally:
-            self._deciding.now = False
+            self._thread.deciding = None
 
     def _write_time(self, last_at: int) -> datetime:
         """Return the time of a write that happens now; not before the last one's where a clock went back by a little."""
@@ -267,7 +304,8 @@ class Writers:
         """Note what a committed transaction has come to, and have the other hubs told."""
         written = [one for _, one in attempt.outcomes if isinstance(one, CommitResult) and not one.replayed]
         if written:
-            self.last_at = to_micros(written[-1].at)
+            with self._lock:
+                self.last_at = to_micros(never_back(written[-1].at, from_micros(self.last_at)))
         if any(one.log for one in written):
             self._heads.note(namespace, written[-1].position)
             self._announcer.announce(namespace, written[-1].position)
