@@ -5,16 +5,15 @@ The control at the end shows that the same statements tell everything where no w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from typing import Any
 
 import psycopg
 import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, put, rows, vector
+from tests.postgres.careless import make_careless
 from tests.postgres.server import ADMIN, HUB, KEEPER, Database
 
 from hybrid_memory.clock import SystemClock
@@ -34,7 +33,6 @@ from hybrid_memory.store.base import (
 )
 from hybrid_memory.store.postgres.connections import Connections
 from hybrid_memory.store.postgres.preparing import prepare
-from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.postgres.walls import WALLED
 from hybrid_memory.store.reviewing import ReviewRequest
@@ -48,35 +46,11 @@ SHARED_ID = MemoryId("the-same-id")
 SECRET_ID = MemoryId(f"only-{MARK}")
 _ROLES = count()
 
-_FILTERS = (
-    re.compile(r"((?:\w+\.)?namespace) = (\$\d+)(?=\W|$)"),
-    re.compile(r"((?:\w+\.)?namespace) = (ANY ?\(\$\d+::text\[\]\))"),
-)
-_HEAD_FILTER = re.compile(r"(name) = (\$\d+)")
-
-
-def without_filter(statement: str) -> str:
-    """Return a statement in which no namespace is asked for; its parameters stay."""
-    if statement.lstrip().startswith("INSERT"):
-        return statement
-    for one in _FILTERS:
-        statement = one.sub(r"(\1 = \2 OR true)", statement)
-    return (
-        _HEAD_FILTER.sub(r"(\1 = \2 OR true)", statement)
-        if re.search(r"(FROM|UPDATE) namespace\b", statement)
-        else statement
-    )
-
 
 @pytest.fixture
 def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Take the filter out of all statements from now on."""
-    execute = PgSession._execute
-
-    def careless(self: PgSession, statement: str, values: Any) -> Any:
-        return execute(self, without_filter(statement), values)
-
-    return lambda: monkeypatch.setattr(PgSession, "_execute", careless)
+    return lambda: make_careless(monkeypatch)
 
 
 def fill(store: PostgresStore, namespace: str, word: str) -> None:

@@ -42,11 +42,12 @@ _LIVING = """
     WHERE seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1::bigint ORDER BY started_at, id
 """
 # Who does not hold the namespace has no mark, and keeps nobody from shortening its log.
+_FOLLOWED = """
+    SELECT min((marks::json ->> $1::text)::bigint) + 1 FROM hub
+    WHERE seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $2::bigint
+"""
 _TRIM = """
-    UPDATE namespace SET trimmed_before = greatest(trimmed_before, least($2::bigint, position + 1, (
-        SELECT min((marks::json ->> $3::text)::bigint) + 1 FROM hub
-        WHERE seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $4::bigint)))
-    WHERE name = $1
+    UPDATE namespace SET trimmed_before = greatest(trimmed_before, least($2::bigint, position + 1)) WHERE name = $1
 """
 
 
@@ -76,6 +77,12 @@ def living(session: PgSession, besides: str | None = None) -> list[OtherHub]:
     ]
 
 
-def trim(session: PgSession, namespace: str, digest: str, before: int) -> None:
-    """Let no changes behind a position be told any more, as far as every living hub that holds the namespace has followed them."""
-    session.send(_TRIM, namespace, before, digest, int(ALIVE_SECONDS * _MICROS))
+def followed(session: PgSession, digest: str) -> int | None:
+    """Return behind which position every living hub has followed the namespace of a digest, None where none of them holds it."""
+    found: int | None = session.rows(_FOLLOWED, digest, int(ALIVE_SECONDS * _MICROS))[0][0]
+    return found
+
+
+def trim(session: PgSession, namespace: str, before: int) -> None:
+    """Let no changes behind a position be told any more; what was let go does not come back, and the end is not passed."""
+    session.send(_TRIM, namespace, before)

@@ -349,7 +349,8 @@ class PostgresStore:
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``, or what a hub that lives has still to follow."""
-        self._change(EVERYTHING, hub_rows.trim, namespace, digest_of(self._term_key, namespace), before)
+        followed = self._read(EVERYTHING, hub_rows.followed, digest_of(self._term_key, namespace))
+        self._change([namespace], hub_rows.trim, namespace, before if followed is None else min(before, followed))
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
