@@ -35,6 +35,7 @@ from hybrid_memory.store.postgres.connections import Connections
 from hybrid_memory.store.postgres.preparing import prepare
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.postgres.walls import WALLED
+from hybrid_memory.store.readings import Asked, Reading, Way
 from hybrid_memory.store.reviewing import ReviewRequest
 from hybrid_memory.testing import START, FakeClock
 
@@ -82,6 +83,17 @@ def fill(store: PostgresStore, namespace: str, word: str) -> None:
     )
     store.touch(namespace, [RecordUse(ids[0], START + timedelta(seconds=len(word)), len(word))])
     store.put_entry(namespace, "talk", "message", {"text": word})
+    asked = Reading(
+        question=f"where is {word}?",
+        namespace=namespace,
+        at=START,
+        session="s",
+        client="c",
+        way=Way.TOOL,
+        asked=Asked.QUESTION,
+        shown=(ids[0],),
+    )
+    store.readings.add([asked], keep=100, since=START - timedelta(days=1))
 
 
 @pytest.fixture
@@ -175,6 +187,7 @@ def reads(store: PostgresStore) -> dict[str, Callable[[], object]]:
         "with_terms": lambda: store.with_terms([MINE], [1, -2, 3], START, 10),
         "undo_records": lambda: store.undo_records([MINE], 10),
         "undo by id": lambda: store.undo_records([MINE], 10, "the-same-undo"),
+        "readings": lambda: store.readings.latest([MINE]),
         "entries": lambda: store.entries(MINE, "talk", "message"),
         "inside a write": lambda: (
             store.write(MINE, None, lambda view: always(result={"n": len(seen.append(look(view)) or seen)})(view)),
@@ -244,7 +257,17 @@ def test_the_same_statements_tell_everything_where_no_wall_holds_the_login(
     unfiltered()
     told = {name for name in READS if MARK in tolerant(reads(superuser)[name])}
     superuser.close()
-    assert told >= {"buffer", "changes", "get", "history", "ids_beginning", "inside a write", "list", "undo_records"}
+    assert told >= {
+        "buffer",
+        "changes",
+        "get",
+        "history",
+        "ids_beginning",
+        "inside a write",
+        "list",
+        "readings",
+        "undo_records",
+    }
 
 
 class TestArgumentsAreData:
