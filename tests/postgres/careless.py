@@ -12,6 +12,7 @@ from hybrid_memory.store.postgres.sql_session import PgSession
 _FILTERS = (
     re.compile(r"((?:\w+\.)?namespace) = (\$\d+)(?=\W|$)"),
     re.compile(r"((?:\w+\.)?namespace) = (ANY ?\(\$\d+::text\[\]\))"),
+    re.compile(r"((?:\w+\.)?namespace) = (one\.name)"),  # one of an array of namespaces
 )
 _HEAD_FILTER = re.compile(r"(name) = (\$\d+)")
 
