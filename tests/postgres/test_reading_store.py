@@ -15,7 +15,7 @@ from tests.core.store.test_readings import EVER, questions, reading
 from tests.core.store.test_reembedding import WIDE, wide
 from tests.core.store.test_reviewing import ONE as REVIEWED
 
-from hybrid_memory.errors import ConstraintViolation, StoreDamaged
+from hybrid_memory.errors import ConstraintViolation, StoreClosed, StoreDamaged
 from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.requests import ListRequest
 from hybrid_memory.store.base import Insert, NewVector, RecordUse, WriteBatch
@@ -35,6 +35,9 @@ pytestmark = pytest.mark.postgres
 
 NOW = START + timedelta(days=1)
 NUMBERS = count()
+OPEN_MOMENTS = """
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'
+"""
 IDS = [MemoryId(f"m{number}") for number in range(3)]
 
 
@@ -97,15 +100,30 @@ def test_rows_of_several_parts_and_namespaces_stay_aligned(store, monkeypatch):
         assert values["access_count"] == number + 1
 
 
-def test_a_snapshot_that_is_given_up_gives_its_connections_back(open_store):
-    store = open_store(size=4, wait_seconds=1.0)
+def test_snapshots_that_wait_to_be_read_keep_nobody_from_writing(open_store):
+    store = open_store(size=1, wait_seconds=1.0)
     fill(store)
-    for _ in range(6):
-        half_read = store.snapshot("default")
-        next(iter(half_read.batches))
-        del half_read
-        gc.collect()
-    assert names(store) == ["m0", "m1", "m2"]
+    begun = [store.snapshot("default") for _ in range(4)]
+    next(iter(begun[0].batches))
+    put(store, "new")
+    assert [[len(batch.ids) for batch in one.batches] for one in begun] == [[], [3], [3], [3]]
+    assert names(store) == ["m0", "m1", "m2", "new"]
+
+
+def test_a_snapshot_that_is_given_up_is_over(store, database):
+    fill(store)
+    half_read = store.snapshot("default")
+    next(iter(half_read.batches))
+    open_before = database.rows(OPEN_MOMENTS)
+    del half_read
+    gc.collect()
+    assert (open_before, database.rows(OPEN_MOMENTS)) == ([(2,)], [(0,)])
+
+
+def test_after_closing_no_snapshot_is_begun(store):
+    store.close()
+    with pytest.raises(StoreClosed):
+        store.snapshot("default")
 
 
 def test_several_namespaces_are_joined_as_those_of_the_other_stores_are(store):

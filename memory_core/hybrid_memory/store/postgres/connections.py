@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import select
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from time import monotonic
+from contextlib import closing, contextmanager, suppress
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -34,6 +34,7 @@ _BEGIN = "BEGIN"
 _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
 _RECONNECT_SECONDS = 2.0
+_PAUSE_SECONDS = 0.05  # between two tries to reach a server that is away
 _LOOK_SECONDS = 2  # the least that libpq takes
 # The role last: it is that of the namespaces where there is one, and the login's own otherwise.
 _FOR_NAMESPACES = """
@@ -118,18 +119,16 @@ class Connections:
 
     @contextmanager
     def copying(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
-        """Give a session in one moment for bulk copies (``session.connection``), which know no pipeline; it changes nothing."""
+        """Give a session in one moment for bulk copies (``session.connection``), which know no pipeline; it changes nothing.
+
+        It may outlive the call that began it, so its connection is none of the pool's: whoever reads slowly keeps nobody else waiting.
+        """
         said = self._said(namespaces)
-        with self._connection() as connection:
+        with closing(self._connection_beside()) as connection:
             session = PgSession(connection, self.unreadable, None)
             session.send(_BEGIN_SNAPSHOT)
-            try:
-                session.send(_FOR_NAMESPACES, *said)
-                yield session
-                session.commit()  # as in `snapshot`
-            except BaseException:
-                _roll_back(connection)
-                raise
+            session.send(_FOR_NAMESPACES, *said)
+            yield session
 
     @contextmanager
     def filling(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
@@ -177,6 +176,30 @@ class Connections:
         finally:
             with translated():
                 self._pool.putconn(connection)
+
+    def _connection_beside(self) -> Connection:
+        """Return a new connection; waits for a server that is away as the pool does."""
+        deadline = monotonic() + self.wait_seconds
+        while True:
+            with translated():
+                if self._pool.closed:
+                    raise psycopg_pool.PoolClosed
+                try:
+                    connection = psycopg.connect(
+                        self.conninfo,
+                        autocommit=True,
+                        cursor_factory=psycopg.RawCursor,
+                        connect_timeout=max(int(deadline - monotonic()), _LOOK_SECONDS),
+                    )
+                except psycopg.OperationalError as error:
+                    if (reason := reason_of_refusal(error)) is not None:
+                        raise EngineUnavailable(reason) from None
+                    if monotonic() >= deadline:
+                        raise
+                    sleep(_PAUSE_SECONDS)
+                else:
+                    _configure(connection)
+                    return connection
 
     def _refusal(self) -> str | None:
         """Return why the server takes no connection, where it says so; the pool tells nobody."""
