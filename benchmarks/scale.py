@@ -33,8 +33,8 @@ _RAM = (3_072, 2_048)
 _DISK = (2_560, 1_536)
 
 
-def measure(home: Path, rounds: int) -> dict[str, Any]:
-    """Return the figures of the store in a folder; run in a process that did nothing else before."""
+def measure(home: Path, rounds: int, store: str | None = None) -> dict[str, Any]:
+    """Return the figures of the store in a folder, or at an address; run in a process that did nothing else before."""
     from hybrid_memory.settings import limit_threads, store_settings
 
     limit_threads()
@@ -44,6 +44,8 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     import duckdb  # noqa: F401 - loaded before anything is timed, as numpy is
     import numpy as np
 
+    if store is not None:
+        import psycopg_pool  # noqa: F401 - as above
     from benchmarks.scale_store import Texts
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.model import Scope
@@ -54,7 +56,7 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     size, texts, scope = facts["memories"], Texts(7), Scope(session="bench")
     texts.new_session()
     began = time.perf_counter()
-    exact = store_settings(home, hnsw_from=_NEVER)
+    exact = store_settings(home, hnsw_from=_NEVER, store=store)
     service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource(), settings=exact)
     service.read(scope, ReadRequest(query="the old bridge over the river", limit=8))
     opened = _since(began)
@@ -128,12 +130,12 @@ def run(sizes: Iterable[int], rounds: int, folder: Path, progress: Progress) -> 
     """Return the figures of all sizes."""
     found = []
     prepare(folder / "0", 0, progress)
-    empty = _measured(folder / "0", rounds)["resident"]
+    empty = measured(folder / "0", rounds)["resident"]
     for size in sizes:
         home = folder / str(size)
         prepare(home, size, progress)
         task = progress.add_task(f"measuring {size:,}", total=None)
-        figures = _measured(home, rounds)
+        figures = measured(home, rounds)
         figures["ram_bytes_a_memory"] = round((figures.pop("resident") - empty) / size)
         figures["limits"] = {
             name: dict(zip(("figure", "floor", "goal"), values, strict=True))
@@ -154,8 +156,10 @@ def table(found: list[dict[str, Any]]) -> Table:
     return shown
 
 
-def _measured(home: Path, rounds: int) -> dict[str, Any]:
+def measured(home: Path, rounds: int, store: str | None = None) -> dict[str, Any]:
+    """Return what `measure` gives in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", "--rounds", str(rounds), "--measure", str(home)]
+    command += [] if store is None else ["--store", store]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -224,9 +228,10 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--keep", type=Path, help="Folder in which stores are kept, and found again.")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--store", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure is not None:
-        json.dump(measure(arguments.measure, arguments.rounds), sys.stdout)
+        json.dump(measure(arguments.measure, arguments.rounds, arguments.store), sys.stdout)
         return
     sizes = [int(size) for size in arguments.sizes.split(",")]
     with tempfile.TemporaryDirectory(prefix="hybrid-memory-scale-") as made:

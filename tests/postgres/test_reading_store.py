@@ -100,6 +100,14 @@ def test_rows_of_several_parts_and_namespaces_stay_aligned(store, monkeypatch):
         assert values["access_count"] == number + 1
 
 
+def test_memories_of_many_words_come_in_smaller_parts(store, monkeypatch):
+    monkeypatch.setattr(pg_snapshot, "_CHUNK_BYTES", 100)
+    put(store, *(f"m{number}" for number in range(10)), terms=tuple(range(9)))
+    sizes = [len(batch.ids) for batch in store.snapshot("default").batches]
+    assert (sum(sizes), max(sizes)) == (10, 3)
+    assert all(values["terms"] == list(range(9)) for values in rows(store.snapshot("default")).values())
+
+
 def test_snapshots_that_wait_to_be_read_keep_nobody_from_writing(open_store):
     store = open_store(size=1, wait_seconds=1.0)
     fill(store)

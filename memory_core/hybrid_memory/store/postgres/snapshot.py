@@ -46,8 +46,8 @@ _IN_ORDER = """
 _FIRST_LOOK = """
     SELECT max(place), string_agg(id, ''), min(octet_length(id)), max(octet_length(id)), array_send(array_agg(place)),
         array_send(array_agg(hashtextextended(session, $4))),
-        array_send(array_agg(coalesce(hashtextextended(speaker, $4), $5)))
-    FROM (SELECT place, id, session, speaker FROM memory WHERE namespace = $1 AND place > $2 ORDER BY place LIMIT $3) AS part
+        array_send(array_agg(coalesce(hashtextextended(speaker, $4), $5))), sum(length(terms))
+    FROM (SELECT place, id, session, speaker, terms FROM memory WHERE namespace = $1 AND place > $2 ORDER BY place LIMIT $3) AS part
 """
 _PLAIN_IDS = "SELECT id FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
 _NAMES_AT = """
@@ -100,6 +100,7 @@ _USAGE = """
 """
 _PLAIN_USAGE_IDS = "SELECT id FROM usage WHERE namespace = $1 AND id > $2 ORDER BY id LIMIT $3"
 _CHUNK_ROWS = 20_480
+_CHUNK_BYTES = 32_000_000  # of terms: long texts have ten times what usual ones have
 _NOBODY = -1  # in place of the hash of a speaker where there is none
 _SEED_BITS = 62
 _BEFORE_ALL = -(2**63)
@@ -262,7 +263,7 @@ class _Names:
 def _first_look(session: PgSession, namespace: str, names: _Names) -> Iterator[_Span]:
     last = _BEFORE_ALL
     while True:
-        last_place, joined, shortest, longest, sent_places, *hashes = session.rows(
+        last_place, joined, shortest, longest, sent_places, *hashes, weight = session.rows(
             _FIRST_LOOK, namespace, last, _CHUNK_ROWS, names.seed, _NOBODY
         )[0]
         if last_place is None:
@@ -272,7 +273,11 @@ def _first_look(session: PgSession, namespace: str, names: _Names) -> Iterator[_
         if ids is None:
             ids = packed(id_ for (id_,) in session.rows(_PLAIN_IDS, namespace, int(places[0]), last_place))
         columns = (column_of(hashes[0], ">i8"), column_of(hashes[1], ">i8"))
-        yield _Span(places, ids, *names.codes(session, namespace, places, columns))
+        codes = names.codes(session, namespace, places, columns)
+        parts = int(weight) // _CHUNK_BYTES + 1
+        for arrays in zip(*(np.array_split(one, parts) for one in (places, ids, *codes)), strict=True):
+            if len(arrays[0]):
+                yield _Span(*arrays)
         last = last_place
 
 
