@@ -66,14 +66,18 @@ def main() -> None:
 def _move(home: Path, conninfo: str) -> None:
     from hybrid_memory.admin.migrate import migrate
     from hybrid_memory.clock import SystemClock
+    from hybrid_memory.store.home_files import BACKUPS
     from hybrid_memory.store.moving import copy_of_folder, database_target, file_source
 
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy.duckdb"
+    copy = home / BACKUPS / "moment.duckdb"
+    copy.parent.mkdir(mode=0o700, exist_ok=True)
+    try:
         copy_of_folder(home, SystemClock(), copy)
         now = SystemClock().now()
         with file_source(copy) as source, database_target(conninfo, now) as target:
             migrate(source, target, now)
+    finally:
+        copy.unlink(missing_ok=True)
 
 
 def _load(home: Path, address: str | None) -> dict[str, Any]:
@@ -106,7 +110,7 @@ def _loaded(home: Path, address: str | None) -> dict[str, Any]:
         began = time.perf_counter()
         columns, _, _ = load(store.snapshot("default"), store.hasher, dimensions)
         taken = _since(began)
-        ids = [MemoryId(one.decode()) for one in random.Random(1).sample(columns.ids.values.tolist(), 200)]
+        ids = [MemoryId(one) for one in random.Random(1).sample(columns.ids.values.tolist(), 200)]
         page = ListRequest(limit=_PAGE)
         return {
             "load": taken,
