@@ -2,12 +2,14 @@
 # One process serves one client over stdin and stdout; `serve --http` serves many.
 
 FROM docker.io/library/python:3.13-slim AS build
+# As "[postgresql]", for a memory that several machines share.
+ARG EXTRAS=""
 WORKDIR /source
 COPY . .
 # A wheel first, so that nothing but the installed packages is in the image.
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . \
     && python -m venv /program \
-    && /program/bin/pip install --no-cache-dir --compile /wheels/*.whl \
+    && /program/bin/pip install --no-cache-dir --compile "$(echo /wheels/*.whl)${EXTRAS}" \
     && /program/bin/pip uninstall --yes pip
 
 FROM docker.io/library/python:3.13-slim
@@ -19,7 +21,7 @@ LABEL org.opencontainers.image.title="hybrid-memory-mcp" \
       org.opencontainers.image.source="https://github.com/hybrid-memory-mcp/hybrid-memory-mcp" \
       io.modelcontextprotocol.server.name="io.github.hybrid-memory-mcp/hybrid-memory-mcp"
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin memory \
-    && install --directory --owner=memory --group=memory --mode=0700 /data
+    && install --directory --owner=memory --group=memory --mode=0700 /data /tokens
 COPY --from=build /program /program
 COPY packaging/container/healthcheck.py /program/healthcheck.py
 ENV PATH=/program/bin:$PATH \

@@ -141,6 +141,9 @@ class StoreSettings(BaseSettings):
         le=2_592_000,
         description="How long reads go on by what is in memory without that database; 0 is never.",
     )
+    tokens_folder: Path | None = Field(
+        None, description="Folder with tokens.json, which several HTTP servers can share; the store's own when not given."
+    )
     embedder: _EmbedderName = Field(
         "static",
         description="static, multilingual, minilm, or fastembed:<model name or folder>; unset, the table follows the languages.",

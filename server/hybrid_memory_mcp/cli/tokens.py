@@ -51,12 +51,12 @@ def create(
 ) -> None:
     """Make a token and print it, this once; only its hash is kept."""
     from hybrid_memory.settings import client_settings
-    from hybrid_memory_mcp.http.access_tokens import Tokens
+    from hybrid_memory_mcp.http.access_tokens import Tokens, tokens_folder
 
     with one_line_errors():
         settings = client_settings(home=home, namespace=namespace, agent=agent)
         lifetime = None if expires is None else _lifetime(expires)
-        tokens = Tokens(settings.folder(), SystemClock(), SystemRandomSource())
+        tokens = Tokens(tokens_folder(settings.folder()), SystemClock(), SystemRandomSource())
         token = tokens.create(name, namespace=settings.namespace, agent=settings.agent, lifetime=lifetime)
         (grant,) = (one for one in tokens.grants() if one.name == name)
     if as_json:
@@ -106,9 +106,9 @@ def revoke(name: Known, home: Home = None, as_json: AsJson = False) -> None:
 
 def _tokens_of(home: Home) -> Tokens:
     from hybrid_memory.settings import client_settings
-    from hybrid_memory_mcp.http.access_tokens import Tokens
+    from hybrid_memory_mcp.http.access_tokens import Tokens, tokens_folder
 
-    return Tokens(client_settings(home=home).folder(), SystemClock(), SystemRandomSource())
+    return Tokens(tokens_folder(client_settings(home=home).folder()), SystemClock(), SystemRandomSource())
 
 
 def _row(grant: Grant, now: datetime) -> dict[str, object]:

@@ -39,6 +39,17 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 log = logging.getLogger("hybrid_memory_mcp")
 
 
+def tokens_folder(home: Path) -> Path:
+    """Return the folder with the tokens for the store in ``home``: its own, or the one that its settings name.
+
+    Raises:
+        InvalidInput: a setting is wrong.
+    """
+    from hybrid_memory.settings import store_settings
+
+    return store_settings(home).tokens_folder or home
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
     """What a token allows: to be this agent in this namespace, until it expires. ``digest`` is the token's SHA-256 in hex."""
@@ -56,11 +67,11 @@ class Grant:
 
 
 class Tokens:
-    """The tokens of one store; safe in any thread."""
+    """The tokens in a folder; safe in any thread."""
 
-    def __init__(self, home: Path, clock: Clock, random_source: RandomSource) -> None:
-        self.home = home
-        self._file = home / TOKENS
+    def __init__(self, folder: Path, clock: Clock, random_source: RandomSource) -> None:
+        self.home = folder
+        self._file = folder / TOKENS
         self.clock = clock
         self._random_source = random_source
         self._seen: tuple[int, ...] | None = None

@@ -19,11 +19,12 @@ from typing import NoReturn
 
 import anyio
 import anyio.to_thread
+from filelock import FileLock
 
 from hybrid_memory.clock import RandomSource, SystemClock, SystemRandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
 from hybrid_memory_mcp.admin.hub_client import stop_hub
-from hybrid_memory_mcp.http.access_tokens import Tokens
+from hybrid_memory_mcp.http.access_tokens import Tokens, tokens_folder
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url, is_loopback, read_http_options
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
@@ -37,6 +38,7 @@ from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.http_serving import ServingLimits
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
+_KEY_SECONDS = 10.0  # another server writes it in milliseconds
 _TAKEOVER_TIMEOUT_SECONDS = 15.0  # the other hub lets requests end for 5 s and closes the store
 
 
@@ -58,8 +60,13 @@ def _run(arguments: Sequence[str]) -> int:
     forget_client()
     disable_sdk_logging()
     options.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    tokens = Tokens(options.home, SystemClock(), SystemRandomSource())
-    settings = http.settings(options, load_state_key(options.home))
+    # Servers that share their tokens also take each other's signed states: a client's next request may go to any of them.
+    shared = tokens_folder(options.home)
+    shared.mkdir(mode=0o700, parents=True, exist_ok=True)
+    tokens = Tokens(shared, SystemClock(), SystemRandomSource())
+    with FileLock(shared / "state.lock", timeout=_KEY_SECONDS, mode=0o600):  # two servers may start at once
+        key = load_state_key(shared)
+    settings = http.settings(options, key)
     listening = listen(settings)
     listener = take_over_store(options.home)
     resources = make_resources(options.home, options.embedder, settings.state_key)

@@ -15,7 +15,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.cli.tokens import _lifetime
-from hybrid_memory_mcp.http.access_tokens import TOKENS, Tokens
+from hybrid_memory_mcp.http.access_tokens import TOKENS, Tokens, tokens_folder
 
 
 @pytest.fixture
@@ -176,3 +176,16 @@ def test_a_mistake_is_told_in_one_line(tmp_path):
     done = run("revoke", "nobody", "--home", tmp_path)
     assert done.exit_code == 1
     assert done.output.count("\n") == 1
+
+
+def test_two_servers_can_have_their_tokens_in_one_folder(tmp_path):
+    shared, first, second = (tmp_path / name for name in ("shared", "first", "second"))
+    for home in (first, second):
+        home.mkdir()
+        (home / "config.toml").write_text(f'tokens_folder = "{shared.as_posix()}"\n')
+    token = make(Tokens(tokens_folder(first), FakeClock(), FakeRandomSource(4)))
+    assert Tokens(tokens_folder(second), FakeClock(), FakeRandomSource(5)).grant_of(token).name == "laptop"
+
+
+def test_without_that_setting_the_tokens_stand_in_the_store_s_folder(tmp_path):
+    assert tokens_folder(tmp_path) == tmp_path
