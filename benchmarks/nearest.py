@@ -71,7 +71,7 @@ def measure(vectors: NDArray[np.float32], questions: NDArray[np.float32]) -> dic
     from hybrid_memory.retrieval.vectors import Matrix
     from hybrid_memory.store.duck import vss
 
-    vss._NO_SETTINGS = "SELECT 1"  # the effort is a setting
+    vss._NO_SETTINGS = "SELECT 1"  # noqa: SLF001 - the effort is a setting
     rows, dimensions = vectors.shape
     matrix = Matrix(dimensions)
     matrix.add_rows(rows)
@@ -83,10 +83,11 @@ def measure(vectors: NDArray[np.float32], questions: NDArray[np.float32]) -> dic
     began = time.perf_counter()
     search.maintain(mask)
     beside: list[float] = []
-    while search._thread is not None and search._thread.is_alive():
+    waiting = threading.Thread(target=search.wait)
+    waiting.start()
+    while waiting.is_alive():
         beside += _searched(matrix, questions[:5], mask)[0]
-        time.sleep(0.2)
-    search.wait()
+        waiting.join(0.2)
     built = time.perf_counter() - began
     matrix.approximate = search
     effort = {}
@@ -118,8 +119,8 @@ def _look_at(search: Any, candidates: int) -> None:
     """Let the index look at so many entries, and give that many to be ranked exactly."""
     from hybrid_memory.retrieval import approximate_search
 
-    approximate_search._MIN_FETCHED = candidates  # type: ignore[attr-defined] # the product's own figure, varied here
-    search._index._connection.execute(f"SET hnsw_ef_search = {int(candidates)}")
+    approximate_search._MIN_FETCHED = candidates  # noqa: SLF001 - the product's own figure, varied here
+    search._index._connection.execute(f"SET hnsw_ef_search = {int(candidates)}")  # noqa: SLF001 - as above
 
 
 def _searched_exactly(matrix: Any, questions: Any, mask: Any) -> tuple[list[float], list[list[int]]]:
@@ -168,7 +169,18 @@ def main() -> None:
     if given.base and not given.base.exists():
         np.save(given.base, base)
     questions_base, base = base[: given.rounds * 4], base[given.rounds * 4 :]
-    table = Table("memories", "values", "exact p50 ms", "p95", "looked at", "HNSW p50 ms", "p95", "recall@10", "build s", "graph MB")
+    table = Table(
+        "memories",
+        "values",
+        "exact p50 ms",
+        "p95",
+        "looked at",
+        "HNSW p50 ms",
+        "p95",
+        "recall@10",
+        "build s",
+        "graph MB",
+    )
     results = []
     for size in map(int, given.sizes.split(",")):
         for dimensions in map(int, given.dimensions.split(",")):

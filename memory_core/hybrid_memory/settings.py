@@ -142,7 +142,8 @@ class StoreSettings(BaseSettings):
         description="How long reads go on by what is in memory without that database; 0 is never.",
     )
     tokens_folder: Path | None = Field(
-        None, description="Folder with tokens.json, which several HTTP servers can share; the store's own when not given."
+        None,
+        description="Folder with tokens.json, which several HTTP servers can share; the store's own when not given.",
     )
     embedder: _EmbedderName = Field(
         "static",
