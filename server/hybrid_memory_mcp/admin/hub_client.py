@@ -19,6 +19,7 @@ from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import ProgressCallback
 from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.chosen_store import chosen_store
 from hybrid_memory_mcp.relay.connecting import (
     ASK_AFTER_SECONDS,
     HubNotAnswering,
@@ -79,6 +80,7 @@ def call_hub(
             ("operation", operation),
             ("given", json.dumps(arguments)),
             ("namespace", namespace),
+            *(("variable", variable) for variable in chosen_store(os.environ)),  # noqa: TID251 - handed on
         ]
         with suppress(OSError):  # then there is nothing to read either
             connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
@@ -92,6 +94,9 @@ def call_hub(
             elif frame.kind == protocol.FAILED:
                 told = json.loads(frame.payload)
                 raise OperationFailed(told["message"], told.get("code"))
+            elif frame.kind == protocol.LEAVING:  # it serves another store, and nobody else: it makes room
+                _wait_until_gone(home)
+                return None
             elif frame.kind == protocol.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise HubEnded
@@ -110,11 +115,7 @@ def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:
     _replace_hung_hub(home, lambda _: None, lambda: True)
     with suppress(HybridMemoryError):
         call_hub(home, "default", "leave", {"pause": pause_ms}, lambda *_: None)
-    while hub_is_running(str(home)):
-        if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
+    return _wait_until_gone(home, begun)
 
 
 def wait_for_hub(home: Path) -> bool:
@@ -127,6 +128,16 @@ def wait_for_hub(home: Path) -> bool:
             return True
         time.sleep(_POLL_SECONDS)
     return False
+
+
+def _wait_until_gone(home: Path, begun: float | None = None) -> bool:
+    """Wait until no hub holds the lock; return False if that takes longer than any hub needs to leave."""
+    begun = time.monotonic() if begun is None else begun
+    while hub_is_running(str(home)):
+        if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
+            return False
+        time.sleep(_POLL_SECONDS)
+    return True
 
 
 def _connect(home: Path, say: Callable[[str], None]) -> socket.socket | None:

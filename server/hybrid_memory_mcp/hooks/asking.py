@@ -8,6 +8,7 @@ import time
 
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.relay import connecting, paths, protocol
+from hybrid_memory_mcp.relay.chosen_store import STORE, chosen_store
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack, pack_fields
 
 TYPE_CHECKING = False
@@ -67,8 +68,9 @@ class HubCaller:
         variables = [
             f"{name}={value}"
             for name, value in self._environment.items()
-            if name.startswith(_VARIABLE_PREFIX) or name == "TZ"
+            if (name.startswith(_VARIABLE_PREFIX) and name != STORE) or name == "TZ"
         ]
+        variables += chosen_store(self._environment)
         hello = [
             ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", __version__),

@@ -156,7 +156,8 @@ def read_client_info(hello: Hello) -> ClientInfo:
 def find_ignored_settings(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of a client's variables about the store whose values are not those that this process has."""
     # What the hooks of a client may do its own variable says; the hub never sees it.
-    of_the_store = {PREFIX + name.upper() for name in StoreSettings.model_fields if name != "hooks"}
+    # Which store it means was compared before it was served (`store_choice`).
+    of_the_store = {PREFIX + name.upper() for name in StoreSettings.model_fields if name not in ("hooks", "store")}
     ours = os.environ  # noqa: TID251 - what the hub was started with is compared with what a client wants
     return tuple(
         sorted(name for name, value in environment.items() if name in of_the_store and ours.get(name) != value)

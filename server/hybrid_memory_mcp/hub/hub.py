@@ -35,6 +35,7 @@ from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, rea
 from hybrid_memory_mcp.hub.inspecting import OPERATION as INSPECT
 from hybrid_memory_mcp.hub.inspecting import Inspection
 from hybrid_memory_mcp.hub.listener import HubListener
+from hybrid_memory_mcp.hub.store_choice import OtherStore, StoreChoice, choice_of
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
@@ -60,6 +61,9 @@ HANDOVER_PAUSE_MS = 3000
 # for a hub that it started (`connecting.START_TIMEOUT_SECONDS`).
 FIRST_VISITOR_TIMEOUT_SECONDS = 5.0
 
+LEAVE = "leave"
+"""The operation by which a hub is asked to make room for another one."""
+
 _HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
 _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay gives up after START_TIMEOUT_SECONDS
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
@@ -78,7 +82,7 @@ class HubResources:
     """What all connections of a hub share. ``limits`` are the settings that say how many clients and requests it takes.
 
     ``state_key`` (32 bytes) seals what clients carry for the hub between two requests. ``warm_pause_seconds`` is how long after
-    a client's first answer the store begins to be opened ahead of its first call.
+    a client's first answer the store begins to be opened ahead of its first call. ``store`` is the store that is served.
     """
 
     home: Path
@@ -88,6 +92,7 @@ class HubResources:
     state_key: bytes
     limits: StoreSettings = field(default_factory=StoreSettings)
     warm_pause_seconds: float = 0.0
+    store: StoreChoice = field(default_factory=StoreChoice)
 
 
 class Hub:
@@ -105,6 +110,8 @@ class Hub:
         self._visitors_changed = anyio.Event()
         self._leaving = anyio.Event()
         self._pause_ms = 0
+        self._stays = False
+        self._served = 0  # visitors who mean the store that is served
         self._greeted = (
             False  # whether anybody has said hello; a process that only looks whether a hub is there does not
         )
@@ -130,7 +137,7 @@ class Hub:
         ``stays`` lets it go on for ever; cancelling ends it at once.
         """
         async with anyio.create_task_group() as group:
-            self._group, self._first = group, first
+            self._group, self._first, self._stays = group, first, stays
             # Beside the calls of clients: recalls that wait to be stored, and late vectors.
             group.start_soon(flush_recalls_when_idle, self._resources.provider)
             group.start_soon(run_background_work, self._resources.provider)
@@ -244,6 +251,15 @@ class Hub:
         self._visitors_changed.set()
 
     async def _serve_visitor(self, stream: socket.socket, reader: FrameReader, hello: Hello) -> None:
+        if hello.operation != LEAVE and await self._is_for_another_store(stream, hello):
+            return
+        self._served += 1
+        try:
+            await self._serve_welcome(stream, reader, hello)
+        finally:
+            self._served -= 1
+
+    async def _serve_welcome(self, stream: socket.socket, reader: FrameReader, hello: Hello) -> None:
         limit = self._resources.limits.connections
         if hello.operation is not None:
             await self._serve_command(stream, hello)
@@ -256,6 +272,22 @@ class Hub:
             self.leave(HANDOVER_PAUSE_MS)
         else:
             await self._serve_relay(stream, reader, read_client_info(hello))
+
+    async def _is_for_another_store(self, stream: socket.socket, hello: Hello) -> bool:
+        """Return whether a visitor means another store, and this hub leaves for that because nobody else needs it.
+
+        Raises:
+            OtherStore: others are served.
+        """
+        wanted = choice_of(self._resources.home, hello.environment)
+        if wanted.digest == self._resources.store.digest:
+            return False
+        if self._stays or self._served:
+            raise OtherStore(wanted, self._resources.store)
+        if hello.operation is not None:
+            await _send(stream, pack(protocol.LEAVING))
+        self.leave()
+        return True
 
     async def _serve_relay(self, stream: socket.socket, reader: FrameReader, client: ClientInfo) -> None:
         limits = self._resources.limits
@@ -376,7 +408,7 @@ class Hub:
     async def _serve_command(self, stream: socket.socket, hello: Hello) -> None:
         """Do the operation that a command asks for, and tell it how far that is."""
         operation = hello.operation or ""
-        if operation == "leave":
+        if operation == LEAVE:
             self.leave(int(hello.given.get("pause", 0)))
             await _send(stream, pack(protocol.RESULT, b"{}"))
             return

@@ -26,6 +26,7 @@ from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory_mcp.hub.hub import Hub, HubResources
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES, load_state_key
+from hybrid_memory_mcp.hub.store_choice import own_choice
 from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
@@ -155,6 +156,7 @@ def make_resources(
         random_source=random_source,
         state_key=state_key,
         limits=limits,
+        store=own_choice(home),
     )
 
 

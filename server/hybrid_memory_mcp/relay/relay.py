@@ -29,6 +29,7 @@ import time
 
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.relay import connecting, paths, protocol
+from hybrid_memory_mcp.relay.chosen_store import STORE, chosen_store
 from hybrid_memory_mcp.relay.pending import PendingLine, cancel_server_request
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, Frame, FrameReader, LineSplitter, Oversized, pack
 
@@ -496,8 +497,9 @@ def main(arguments: Sequence[str]) -> NoReturn:
     variables = [
         f"{name}={value}"
         for name, value in environment.items()
-        if name.startswith(_VARIABLE_PREFIX) or name in _OTHER_VARIABLES
+        if (name.startswith(_VARIABLE_PREFIX) and name != STORE) or name in _OTHER_VARIABLES
     ]
+    variables += chosen_store(environment)
     hello = [
         ("protocol", str(protocol.PROTOCOL_VERSION)),
         ("version", __version__),
