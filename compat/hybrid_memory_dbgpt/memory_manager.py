@@ -272,6 +272,8 @@ class MemoryManager:
             self._temporary = tempfile.TemporaryDirectory(prefix="hybrid-memory-")
         home = Path(self._temporary.name if self._temporary else self.config.path or "")
         settings = StoreSettings(sensory_buffer=0, short_term_buffer=self.config.window)
+        if self._temporary:  # what nobody is to keep does not go where everybody looks
+            settings = settings.model_copy(update={"store": None})
         return MemoryService.open(
             home, clock=self.config.clock, random_source=self.config.random_source, settings=settings
         )

@@ -398,4 +398,5 @@ class Status:
     schema_version: int
     bytes_on_disk: int
     reembedding: Progress | None = None
+    other_hubs: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()

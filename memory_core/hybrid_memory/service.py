@@ -649,6 +649,7 @@ class MemoryService:
             schema_version=info.schema_version,
             bytes_on_disk=info.bytes_on_disk,
             reembedding=change,
+            other_hubs=tuple(f"{one.name} ({one.version})" for one in self.store.other_hubs()),
             notices=tuple(notices),
         )
 

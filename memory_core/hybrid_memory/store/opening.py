@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from hybrid_memory.config_file import read_config
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.settings import DATABASE, database_environment
+from hybrid_memory.settings import DATABASE, database_environment, variables
 from hybrid_memory.store.store_file import file_restorer
 
 if TYPE_CHECKING:
@@ -49,6 +50,27 @@ def target_of_settings(settings: StoreSettings, environ: Mapping[str, str] | Non
 def is_file_store(settings: StoreSettings) -> bool:
     """Return whether the store is a file in the folder, which is there once it was opened."""
     return settings.store is None
+
+
+def is_missing(home: Path) -> bool:
+    """Return whether the store of a folder is a file that is not there yet; what a database holds nobody knows before it is asked."""
+    return not (home / DATABASE).exists() and _named(home) is None
+
+
+def shown_address(home: Path) -> str | None:
+    """Return where the database of a folder's memory is, without secrets; None where the store is a file."""
+    named = _named(home)
+    if named is None:
+        return None
+    from hybrid_memory.store.postgres.target import shown_address
+
+    return shown_address(named)
+
+
+def _named(home: Path) -> str | None:
+    """Return the setting ``store``, whether or not the other settings can be used."""
+    found = variables().get("store") or read_config(home).get("store")
+    return None if found is None else str(found)
 
 
 def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source: RandomSource | None = None) -> Store:

@@ -165,11 +165,12 @@ def _tried(spec: str) -> int:
 def _change(spec: str, home: Path | None, tell: Tell, *, later: bool) -> dict[str, object]:
     """Note the wish, and fulfil it if nobody else has the store open. Returns what became of it, with ``state`` for programs."""
     from hybrid_memory.config_file import CONFIG
-    from hybrid_memory.settings import DATABASE, client_settings, store_settings
+    from hybrid_memory.settings import client_settings, store_settings
+    from hybrid_memory.store.opening import is_missing
 
     with one_line_errors():
         folder = client_settings(home=home).folder()
-        pinned, holder = _pinned(home) if (folder / DATABASE).exists() else (None, None)
+        pinned, holder = (None, None) if is_missing(folder) else _pinned(home)
         _note(folder, spec, pinned, known=holder is None)
         tell(f"noted in {CONFIG} of the store: embedder = {spec}")
         overruled = store_settings(folder).embedder != spec

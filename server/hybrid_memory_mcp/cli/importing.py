@@ -241,11 +241,12 @@ def _import_lines(asked: _Asked, path: Path) -> None:
 
 def _lines_looked_at(asked: _Asked, arguments: dict[str, Any]) -> dict[str, Any]:
     """Ask the store what lines come to; without a store one that is gone afterwards, so that looking alone makes none."""
-    from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory.settings import client_settings
+    from hybrid_memory.store.opening import is_missing
 
     home = client_settings(home=asked.home).folder()
     with ExitStack() as stack:
-        if not (home / DATABASE).exists():
+        if is_missing(home):
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hybrid-memory-import-")))
         with progress("reading") as on_progress:
             return call_or_exit(
@@ -346,9 +347,9 @@ def _undo_line_of(asked: _Asked, values: dict[str, Any]) -> str | None:
 
 def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, Any]:
     """Ask the store what of a plan is new; without a store all of it is."""
-    from hybrid_memory.settings import DATABASE
+    from hybrid_memory.store.opening import is_missing
 
-    if not (folder / DATABASE).exists():
+    if is_missing(folder):
         others = _of_other_namespaces(asked, plan)
         return dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others, "samples": None}
     total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)

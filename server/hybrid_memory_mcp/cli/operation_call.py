@@ -104,14 +104,14 @@ def _done(
     may_be_new: bool,
     on_progress: ProgressCallback | None,
 ) -> dict[str, Any]:
-    from hybrid_memory.settings import DATABASE, client_settings, store_settings
-    from hybrid_memory.store.opening import is_file_store
+    from hybrid_memory.settings import client_settings
+    from hybrid_memory.store.opening import is_missing
     from hybrid_memory_mcp.admin.hub_client import HubEnded, call_hub, wait_for_hub
     from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
 
     settings = client_settings(home=home, namespace=namespace)
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
-    if not may_be_new and not (folder / DATABASE).exists() and is_file_store(store_settings(folder)):
+    if not may_be_new and is_missing(folder):
         raise StoreMissing(folder.absolute())
     may_repeat = operation in _HARMLESS
     while True:

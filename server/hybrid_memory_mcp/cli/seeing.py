@@ -662,10 +662,10 @@ class _Looks:
 
     def _has_hub(self) -> bool:
         """Return True if a hub has the store, after one was started if need be."""
-        from hybrid_memory.settings import DATABASE
+        from hybrid_memory.store.opening import is_missing
         from hybrid_memory_mcp.relay import connecting
 
-        if not (self._folder / DATABASE).exists():
+        if is_missing(self._folder):
             return False
         if connecting.hub_is_running(str(self._folder)):
             return True

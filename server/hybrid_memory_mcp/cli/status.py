@@ -34,7 +34,7 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     of_it = {} if of_project is None else call_or_exit(home, "status", namespace=of_project)
     counted: dict[str, int] = {name: of_it[name] for name in ("memories", "insights") if name in of_it}
     with one_line_errors():
-        values["store"] = _store(home)
+        values["store"] = _store(home, values["bytes_on_disk"])
         values["hooks"] = hooks.described(home)
     values["project"] = project.described(place, counted)
     in_words = {
@@ -51,18 +51,23 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     print_result(values, as_json, lambda: _print(values, in_words))
 
 
-def _store(home: Path | None) -> dict[str, Any]:
-    """Return where the store lies and what it takes there, its backups included (sizes in bytes)."""
+def _store(home: Path | None, size: int) -> dict[str, Any]:
+    """Return where the store lies and what it takes there, its backups included (sizes in bytes); ``size`` is that of a database."""
     from hybrid_memory.settings import DATABASE, client_settings
     from hybrid_memory.store.home_files import list_backups
+    from hybrid_memory.store.opening import shown_address
 
     folder = client_settings(home=home).folder().absolute()
     backups = list_backups(folder)
     sizes = [file.stat().st_size for file in backups]
+    address = shown_address(folder)
+    if address is None:
+        place = {"file": str(folder / DATABASE), "bytes": (folder / DATABASE).stat().st_size}
+    else:
+        place = {"database": address, "bytes": size}
     return {
         "folder": str(folder),
-        "file": str(folder / DATABASE),
-        "bytes": (folder / DATABASE).stat().st_size,
+        **place,
         "backups": {"count": len(backups), "bytes": sum(sizes), "newest": str(backups[-1]) if backups else None},
     }
 
@@ -74,7 +79,8 @@ def _store_in_words(store: dict[str, Any]) -> str:
         if kept["count"]
         else "no backup yet"
     )
-    return f"{store['folder']} ({megabytes(store['bytes'])}; {backups})"
+    place = store.get("database", store["folder"])
+    return f"{place} ({megabytes(store['bytes'])}; {backups})"
 
 
 def _counted_in_words(counted: dict[str, int]) -> str:
@@ -89,7 +95,7 @@ def _print(values: dict[str, Any], in_words: dict[str, str]) -> None:
     shown = [
         (name.replace("_", " "), in_words.get(name, _plain(value)))
         for name, value in values.items()
-        if name not in _APART
+        if name not in _APART and (value or name != "other_hubs")
     ]
     first = [row for row in shown if row[0] == "store"]
     print_values(first + [row for row in shown if row[0] != "store"], title="hybrid-memory-mcp")

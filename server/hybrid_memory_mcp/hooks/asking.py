@@ -31,7 +31,7 @@ class HubCaller:
     def __init__(self, home: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         self._home = home
         self._arguments = arguments
-        self._environment = environment
+        self.environment = environment
 
     def ask(self, given: Mapping[str, Any], deadline: float, *, may_start: bool) -> dict[str, Any] | None:
         """Return the hub's answer; None where it gave none until the ``deadline`` of the monotonic clock.
@@ -59,7 +59,7 @@ class HubCaller:
             return None  # no hub could start there, so nobody waits for one
         if connection is None and may_start:
             embedder = paths.option(self._arguments, "--embedder")
-            return connecting.connect_or_start(self._home, embedder, self._environment)
+            return connecting.connect_or_start(self._home, embedder, self.environment)
         if connection is None:
             self._start_detached()
         return connection
@@ -67,10 +67,10 @@ class HubCaller:
     def _exchange(self, connection: socket.socket, given: Mapping[str, Any], deadline: float) -> dict[str, Any] | None:
         variables = [
             f"{name}={value}"
-            for name, value in self._environment.items()
+            for name, value in self.environment.items()
             if (name.startswith(_VARIABLE_PREFIX) and name != STORE) or name == "TZ"
         ]
-        variables += chosen_store(self._environment)
+        variables += chosen_store(self.environment)
         hello = [
             ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", __version__),
@@ -102,7 +102,7 @@ class HubCaller:
         starting = connecting.StoreLock(self._home, paths.START_LOCK)
         try:
             if starting.try_acquire() and not connecting.hub_is_running(self._home):
-                connecting.start_hub(self._home, paths.option(self._arguments, "--embedder"), self._environment)
+                connecting.start_hub(self._home, paths.option(self._arguments, "--embedder"), self.environment)
         finally:
             starting.release()
 

@@ -19,6 +19,7 @@ from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, EVENTS
 from hybrid_memory_mcp.hooks.events import read_event
 from hybrid_memory_mcp.hooks.state import Conversation, Conversations
 from hybrid_memory_mcp.relay import paths
+from hybrid_memory_mcp.relay.chosen_store import chosen_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _OFF = frozenset({"off", "0", "false", "no"})
 _ROOT = "CLAUDE_PROJECT_DIR"  # where Claude Code was started, wherever it has gone since
 _PLUGIN = "CLAUDE_PLUGIN_ROOT"  # in the environment of a plugin's hook, for Claude Code and Codex
 _DATABASE = "memory.duckdb"
+_CONFIG = "config.toml"
 _READING_SHARE = 0.4  # of the limit, for transcripts
 _ANSWER_SECONDS = 0.1  # of the limit, for what comes after the hub's answer
 _MOST_SWEPT = 20  # earlier conversations whose rest is read when one starts
@@ -84,6 +86,17 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
     event.whose = "plugin" if environment.get(_PLUGIN) else "client"
     event.root = environment.get(_ROOT, "") if client == "claude-code" else ""
     return _Run(event, home, HubCaller(home, options, environment), deadline).answer()
+
+
+def _has_store(home: str, environment: Mapping[str, str]) -> bool:
+    """Return False if the store is a file that is not there yet."""
+    if os.path.exists(os.path.join(home, _DATABASE)) or chosen_store(environment):
+        return True
+    try:
+        with open(os.path.join(home, _CONFIG), encoding="utf-8") as file:
+            return any(line.partition("=")[0].strip() == "store" for line in file)
+    except (OSError, ValueError):
+        return False
 
 
 def switched_off(environment: Mapping[str, str]) -> bool:
@@ -180,7 +193,7 @@ class _Run:
         event = self._event
         is_prompt = event.name == "prompt"
         # A person waits for the answer to a prompt, and a store that is not there yet has nothing to show.
-        is_empty = event.name == "session-start" and not os.path.exists(os.path.join(self._home, _DATABASE))
+        is_empty = event.name == "session-start" and not _has_store(self._home, self._hub.environment)
         # Before anything is asked: who is ended in the middle leaves to the next event what there is to read.
         self._conversations.save(self._conversation)
         found = self._hub.ask(

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from hybrid_memory.admin.record_import import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.base import Report
+from hybrid_memory.store.base import OtherHub, Report
 from hybrid_memory.store.home_files import list_backups
+from hybrid_memory.store.opening import shown_address
 from hybrid_memory.store.whole import whole_store
 from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory_mcp.clients.installed import assistants
@@ -43,6 +44,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     """Return how the memory is. Parameter ``check``: read every row as `doctor` does, and tell what it finds (``doctor``).
 
     ``checks`` are the answers in one line each, with ``state`` (good, note, warn, bad), and ``remedy`` where there is something to do.
+    ``database`` is where the memories lie if not in the folder, ``hubs`` who else serves them.
     ``counts``, ``sizes`` (bytes), ``backups``, ``clients`` (connected now), ``assistants`` (of this machine, and whether they have the
     memory), ``embedder``, ``imports``, ``synchronised`` and ``journal`` are what they rest on.
     """
@@ -52,6 +54,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     folders = {} if store is None else known_folders(store.syncing)
     doctor = _checked(store, service) if store is not None and request.flag("check") else None
     here = _assistants()
+    address, hubs = shown_address(request.home), service.store.other_hubs()
     connected = request.clients()
     checks = [
         *(_line("bad", notice) for notice in status.notices if not _is_progress(notice)),
@@ -60,12 +63,15 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         *([] if store is None else [_backup_line(backups, status, service.now())]),
         _vector_line(status),
         _assistant_line(here),
-        _sync_line(len(folders)),
+        *([] if address and not folders else [_sync_line(len(folders))]),
+        *([] if address is None else [_shared_line(address, hubs)]),
     ]
     keep, days = service.journal.limits
     return {
         "version": status.version,
         "folder": str(request.home),
+        "database": address,
+        "hubs": [_hub(one) for one in hubs],
         "engine": status.engine,
         "schema": status.schema_version,
         "checks": sorted(checks, key=lambda one: ("bad", "warn", "note", "good").index(one["state"])),
@@ -189,6 +195,21 @@ def _sync_line(folders: int) -> dict[str, str]:
     if not folders:
         return _line("note", "Kept on this machine alone, and synchronised with no other.")
     return _line("good", f"Synchronised through {'1 folder' if folders == 1 else f'{folders} folders'}.")
+
+
+def _shared_line(address: str, hubs: Sequence[OtherHub]) -> dict[str, str]:
+    names = ", ".join(dict.fromkeys(one.name for one in hubs))
+    some = "one more hub serves them" if len(hubs) == 1 else f"{len(hubs)} more hubs serve them"
+    return _line("good", f"The memories lie in {address}" + (f", and {some}: {names}." if hubs else "."))
+
+
+def _hub(hub: OtherHub) -> dict[str, str]:
+    return {
+        "name": hub.name,
+        "version": hub.version,
+        "since": hub.started_at.isoformat(timespec="seconds"),
+        "seen": hub.seen_at.isoformat(timespec="seconds"),
+    }
 
 
 def _imports(store: WholeStore) -> list[dict[str, Any]]:
