@@ -5,6 +5,9 @@ changes to it as to any embedder (`hybrid_memory.embedding.table_choice`).
 
 `MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process is idle.
 
+Where several hubs share a store, one at a time does each of these, under a lease, and another one goes on when it dies. None of them
+changes the embedder by itself while others are there: their settings may want another one, and the vectors would be made anew for ever.
+
 An `EmbedderChange` runs beside reads and writes. Every new vector is stored as it is made, so a process that dies is
 continued by the next one. Until the one moment of the switch the store answers with the former embedder. Memories written
 meanwhile are found by the same search for what is missing; the last few get their vectors under the exclusive lock, so that
@@ -24,10 +27,11 @@ import numpy as np
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.embedding.registry import MULTILINGUAL, STATIC, make_embedder, setting_for
 from hybrid_memory.embedding.table_choice import fitting_table
+from hybrid_memory.errors import ConcurrentModification, EmbedderUnavailable, InvalidInput
 from hybrid_memory.reencoding import reencode
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
-from hybrid_memory.store.base import NewVector, Unembedded
+from hybrid_memory.store.base import EMBEDDER_LEASE, NewVector, Unembedded
 from hybrid_memory.text_encoder import text_of
 from hybrid_memory.word_encoding import ENCODING
 
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from hybrid_memory.language_share import LanguageShare
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
-    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.base import Lease, Store
     from hybrid_memory.text_encoder import TextEncoder
 
 Backfill = Callable[[str], int]
@@ -50,13 +54,16 @@ WORDS_BEFORE_RELOAD = (
     4_000  # memories encoded anew until the indexes are read anew for the first time; then twice as many
 )
 SWITCH_MEMORIES = 16  # that may be left for the switch, during which every other call waits
+LEASE_SECONDS = 15.0  # so long after its death the work of a hub goes on elsewhere
+WORDS_LEASE = "words"
+_OTHERS_CHECK_SECONDS = 5.0  # between two looks whether this hub has the store for itself by now
 _MAX_PASSES = 8  # over the store; if then more than `SWITCH_MEMORIES` are left, the rest is left to the backfill
 
 
 class BackgroundJobs:
     """Does the background work of one service. Safe in several threads: one works, the others are told that there is nothing to do.
 
-    ``languages`` is given where nobody chose an embedder, so that the table may follow them.
+    ``languages`` is given where nobody chose an embedder, so that the table may follow them. ``embedder_of`` makes the one of an identity.
     """
 
     def __init__(
@@ -67,7 +74,10 @@ class BackgroundJobs:
         lock: ReadWriteLock,
         backfill: Backfill,
         languages: LanguageShare | None = None,
+        *,
+        embedder_of: Callable[[str], Embedder] = make_embedder,
     ) -> None:
+        self._embedder_of = embedder_of
         self._store = store
         self._index_cache = index_cache
         self._encoder = encoder
@@ -80,6 +90,9 @@ class BackgroundJobs:
         self._words_are_current = False
         self._words_changed = 0
         self._words_told = WORDS_BEFORE_RELOAD
+        self._others_looked_at = -_OTHERS_CHECK_SECONDS
+        self._lease: Lease | None = None  # of a change of the embedder
+        self._follows_languages = False
 
     def step(self) -> bool:
         """Do one small piece, if there is any and nobody else does; returns whether there may be more.
@@ -96,6 +109,7 @@ class BackgroundJobs:
             return self._step()
         except BaseException:
             self._change = None
+            self._give_back()
             raise
         finally:
             self._busy.release()
@@ -105,9 +119,14 @@ class BackgroundJobs:
 
         Raises:
             EmbedderUnavailable: the model cannot be loaded or run.
+            ConcurrentModification: another hub is changing it.
             StoreError: the store cannot be read or written.
         """
         with self._busy:
+            if not self._take_lease():
+                raise ConcurrentModification(
+                    "another hub of this store is changing its embedder; `status` says how far that is"
+                )
             if embedder is not None:
                 self._languages = None
             chosen = embedder or self._encoder.target
@@ -119,6 +138,7 @@ class BackgroundJobs:
                         progress(change.progress())
             finally:
                 self._change = None
+                self._give_back()
             return change.progress()
 
     def outdated_words(self) -> int:
@@ -140,19 +160,57 @@ class BackgroundJobs:
         if self._change is None:
             # Before what a change left behind is dropped: one that began by itself and was killed goes on.
             self._follow_languages()
-            target = self._encoder.pending_change()
-            self._change = None if target is None else self._begin_change(target)
+            self._change = self._change_to_make()
         if self._change is not None:
             if not self._change.step():
                 self._change = None
+                self._give_back()
             return True
         if self._encoder.active() is None:
             return False
-        if not self._leftovers_dropped and self._encoder.active() is self._encoder.target:
+        return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
+
+    def _change_to_make(self) -> EmbedderChange | None:
+        """Return the change of the embedder that this hub is to begin, or to go on with, if any."""
+        target = self._encoder.pending_change()
+        if target is None and self._leftovers_dropped:
+            return None
+        if monotonic() - self._others_looked_at < _OTHERS_CHECK_SECONDS:
+            return None
+        is_wish_of_all = self._follows_languages and target is not None
+        if not is_wish_of_all and self._store.other_hubs():
+            self._others_looked_at = monotonic()
+            return self._left_by_another()
+        if target is not None:
+            return self._begin_change(target) if self._take_lease() else None
+        if self._encoder.active() is self._encoder.target:
             self._leftovers_dropped = True
             if self._store.embedder_change.next_embedder() is not None:
                 self._store.embedder_change.cancel()
-        return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
+        return None
+
+    def _left_by_another(self) -> EmbedderChange | None:
+        """Return the change that a command began in a hub which is gone, if its model is here; whoever is at work has the lease."""
+        begun = self._store.embedder_change.next_embedder()
+        if begun is None or not self._take_lease():
+            return None
+        try:
+            embedder = self._embedder_of(begun.identity)
+            if (embedder.identity, embedder.dimensions) == (begun.identity, begun.dimensions):
+                return self._begin_change(embedder)
+        except (EmbedderUnavailable, InvalidInput):
+            pass
+        self._give_back()
+        return None
+
+    def _take_lease(self) -> bool:
+        self._lease = self._store.lease(EMBEDDER_LEASE, LEASE_SECONDS)
+        return self._lease is not None
+
+    def _give_back(self) -> None:
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            lease.release()
 
     def _follow_languages(self) -> None:
         """Aim at the table that fits the store's languages, where it is not the one that it has."""
@@ -162,10 +220,15 @@ class BackgroundJobs:
             self._languages = None
         elif fitting_table(*self._languages.counts()) == MULTILINGUAL:
             self._encoder.aim_at(make_embedder(MULTILINGUAL))
+            self._follows_languages = True  # which no hub whose embedder nobody chose would undo
             self._languages = None
 
     def _reencode(self) -> bool:
         """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
+        lease = self._store.lease(WORDS_LEASE, LEASE_SECONDS)
+        if lease is None:
+            self._words_changed += 1  # by another hub, but they are to be read here as well
+            return False
         if done := reencode(self._store):
             self._words_changed += done
             if self._words_changed >= self._words_told:
@@ -178,6 +241,7 @@ class BackgroundJobs:
             if self._languages is not None:
                 self._languages.forget()
         self._words_are_current = True
+        lease.release()
         return False
 
     def _begin_change(self, embedder: Embedder) -> EmbedderChange:

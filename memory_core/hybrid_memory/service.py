@@ -21,11 +21,12 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory import homes, reads, validation
 from hybrid_memory.acts import Acts, Writer, links_of
-from hybrid_memory.background import BackgroundJobs
+from hybrid_memory.background import LEASE_SECONDS, BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
@@ -119,6 +120,7 @@ _MAX_WAITING_RECALLS = 4096  # beyond it the oldest are lost: they are statistic
 _WARMING = "Ada's dentist said on 3 March that she must not eat nuts; remind Bo of BUG-12 next Friday. Ich muss morgen noch zahlen."
 _RECALLS_BEFORE_WRITE = 256  # so many waiting recalls are stored by the next write; fewer wait for an idle moment
 _KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
+_SWEEP_SECONDS = 3600.0  # between two looks for conversations that ended without saying so
 _BACKFILL_BATCH = 64  # late vectors in one transaction: a batch of a model that does not hold up other calls for long
 
 
@@ -160,7 +162,13 @@ class MemoryService:
         # Nobody chose an embedder: the table follows the languages of the memories.
         self._languages = LanguageShare(store, self._index_cache.size) if follow_languages else None
         self._background = BackgroundJobs(
-            store, self._index_cache, self._encoder, self.lock, self._backfill, self._languages
+            store,
+            self._index_cache,
+            self._encoder,
+            self.lock,
+            self._backfill,
+            self._languages,
+            embedder_of=partial(embedder_of, settings=self.settings),
         )
         self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
         self._ranking_weights = ranking_weights(self.settings)
@@ -176,7 +184,8 @@ class MemoryService:
         # Another hub's clock may be a little ahead of this one's.
         self._latest_write = clock.now() if self._last_known is None else never_back(clock.now(), self._last_known)
         self._clock_jumped = False
-        self._warmed: set[tuple[str, ...]] = set()
+        self._warmed: dict[tuple[str, ...], Scope] = {}
+        self._swept_at = monotonic()
         self.acts = Acts(
             store,
             self._encoder,
@@ -628,6 +637,12 @@ class MemoryService:
                 f"{outdated} memories of an earlier version are being made ready for search by words; until then they are found "
                 "by their meaning alone"
             )
+        others = self.store.other_hubs()
+        if others and change is None and (wanted := self._encoder.pending_change()) is not None:
+            notices.append(
+                f"this machine is set to the embedder {wanted.identity}, but the memories, which other machines share, have vectors "
+                "of another one; `hybrid-memory-mcp reembed` changes it for all"
+            )
         if change is not None:
             notices.append(
                 f"the memories are being embedded anew for {change.embedder}: {change.done} of {change.total}"
@@ -649,7 +664,7 @@ class MemoryService:
             schema_version=info.schema_version,
             bytes_on_disk=info.bytes_on_disk,
             reembedding=change,
-            other_hubs=tuple(f"{one.name} ({one.version})" for one in self.store.other_hubs()),
+            other_hubs=tuple(f"{one.name} ({one.version})" for one in others),
             notices=tuple(notices),
         )
 
@@ -737,7 +752,7 @@ class MemoryService:
         self._encoder.load_model()
         if scope.namespaces in self._warmed:
             return
-        self._warmed.add(scope.namespaces)
+        self._warmed[scope.namespaces] = scope
         # Without a vector: what nothing was written to must not be pinned to an embedder.
         encode_words(_WARMING, None, self._now(), hasher=self.store.hasher)
         parse_question(_WARMING, self._now(), self.store.hasher)
@@ -750,15 +765,30 @@ class MemoryService:
             pass
         if scope.personal is not None:
             self._warm_up_joint(scope)
+        self._sweep(scope)
+
+    @shared
+    def _sweep_again(self, scope: Scope) -> None:
+        self._sweep(scope)
+
+    def _sweep(self, scope: Scope) -> None:
+        """End the conversations of a namespace that ended without saying so, unless another hub is just doing that."""
         if self._clock_jumped:  # the next start sweeps, if the clock was right
             return
+        lease = self.store.lease(f"sessions of {scope.namespace}", LEASE_SECONDS)
+        if lease is None:
+            return
+        index = self._index_cache.get(scope.namespace)
         idle = timedelta(hours=self.settings.session_idle_hours)
 
         def sweep(view: WriteView) -> WriteBatch:
             tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
             return sessions.decide_sweep(view, scope, tasks, idle, self._write_rules.flow, index.vectors_of)
 
-        self._commit(scope.namespace, None, sweep, index=index)
+        try:
+            self._commit(scope.namespace, None, sweep, index=index)
+        finally:
+            lease.release()
 
     @shared
     def load_model(self, scope: Scope) -> None:
@@ -782,6 +812,11 @@ class MemoryService:
         self._index_cache.let_unused_go()
         if self.journal.is_due:
             self.journal.flush(self._now(), forget_old=not self._clock_jumped)
+        if monotonic() - self._swept_at >= _SWEEP_SECONDS:
+            # A hub that stays has no start at which conversations are ended that ended elsewhere.
+            self._swept_at = monotonic()
+            for scope in list(self._warmed.values()):
+                self._sweep_again(scope)
         return self._background.step()
 
     def reembed(
@@ -1040,8 +1075,23 @@ class MemoryService:
     @shared
     def _backfill(self, namespace: str, limit: int = _BACKFILL_BATCH) -> int:
         index = self._index_cache.get(namespace)
-        waiting = self.store.get(namespace, index.without_vector(self._now(), limit)).values()
-        vectors = self._encoder.vectors_for(waiting)
+        ids = index.without_vector(self._now(), limit)
+        # Without a model somebody else is to have it.
+        if not ids or self._encoder.active() is None:
+            return 0
+        lease = self.store.lease(f"vectors of {namespace}", LEASE_SECONDS)
+        if lease is None:
+            return 0
+        done = 0
+        try:
+            done = self._embed_late(namespace, index, ids)
+        finally:
+            if done < limit:  # nothing is left to do, or it did not work
+                lease.release()
+        return done
+
+    def _embed_late(self, namespace: str, index: NamespaceIndex, ids: Sequence[MemoryId]) -> int:
+        vectors = self._encoder.vectors_for(self.store.get(namespace, ids).values())
         if not vectors:
             return 0
 

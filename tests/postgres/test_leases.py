@@ -95,6 +95,8 @@ def test_what_a_former_holder_would_change_is_refused(hubs, database, connect):
     with pytest.raises(ConcurrentModification), connect().transaction(EVERYTHING) as session:
         first.guard(session, "late work")
     assert not former.is_held
+    with pytest.raises(ConcurrentModification), connect().transaction(EVERYTHING) as session:
+        first.guard(session, "late work")  # not once alone: what failed so is tried again
 
 
 def test_what_the_holder_changes_is_not(hubs, connect):

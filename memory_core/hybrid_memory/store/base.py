@@ -577,6 +577,10 @@ class Follower(Protocol):
         ...
 
 
+EMBEDDER_LEASE = "embedder"
+"""The lease under which a store's embedder is changed: who lost it can change nothing of that any more."""
+
+
 class Lease(Protocol):
     """The right to do some late work of a store, which one hub at a time has; it is renewed until `release`, or until the hub dies.
 

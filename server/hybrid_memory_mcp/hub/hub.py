@@ -64,7 +64,10 @@ FIRST_VISITOR_TIMEOUT_SECONDS = 5.0
 LEAVE = "leave"
 """The operation by which a hub is asked to make room for another one."""
 
-_OF_ANY_STORE = (LEAVE, "moment")  # the second copies the file that a hub has, to move it to where the settings now point
+_OF_ANY_STORE = (
+    LEAVE,
+    "moment",
+)  # the second copies the file that a hub has, to move it to where the settings now point
 _HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
 _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay gives up after START_TIMEOUT_SECONDS
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free

@@ -7,7 +7,7 @@ done: which vectors a write stores is known from its beginning to its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
@@ -65,9 +65,12 @@ _PART_ROWS = 5_000
 class PostgresEmbedderChange:
     """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.base`."""
 
-    def __init__(self, connections: Connections, clock: Clock) -> None:
+    def __init__(
+        self, connections: Connections, clock: Clock, guard: Callable[[PgSession], None] = lambda _: None
+    ) -> None:
         self.connections = connections
         self._clock = clock
+        self._guard = guard  # raises in the transaction of a hub that has lost the lease of this work
 
     @repeated
     def next_embedder(self) -> NextEmbedder | None:
@@ -86,6 +89,7 @@ class PostgresEmbedderChange:
         if dimensions < 1:
             raise ConstraintViolation("an embedder has at least one dimension")
         with self.connections.transaction(EVERYTHING) as session:
+            self._guard(session)
             session.send(_ONE_AT_A_TIME)
             pinned, found = pinned_embedder(session), _next_embedder(session)
             if pinned is None:
@@ -121,6 +125,7 @@ class PostgresEmbedderChange:
     def add_vectors(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the next embedder, in one transaction."""
         with self.connections.transaction(EVERYTHING) as session:
+            self._guard(session)
             found = _required(session, _NEXT_KEPT)
             given = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
             add_vectors(session, found.number, given)
@@ -142,6 +147,7 @@ class PostgresEmbedderChange:
     def finish(self) -> None:
         """Let the next embedder be the store's; the former one's vectors go then, while everybody works on."""
         with self.connections.transaction(EVERYTHING) as session:
+            self._guard(session)
             session.send(_NO_WRITES)
             session.send(_ONE_AT_A_TIME)
             found, pinned = _required(session), pinned_embedder(session)
@@ -156,6 +162,7 @@ class PostgresEmbedderChange:
     def cancel(self) -> None:
         """Forget the next embedder and its vectors."""
         with self.connections.transaction(EVERYTHING) as session:
+            self._guard(session)
             session.send(_ONE_AT_A_TIME)
             _drop(session, _next_embedder(session))
 

@@ -69,6 +69,7 @@ class Leases:
         self.now = now
         self._held: dict[str, PostgresLease] = {}
         self._refused_until: dict[str, float] = {}
+        self._lost: set[str] = set()  # to other hubs, without being given back
         self._changed = threading.Condition()
         self._renewing: threading.Thread | None = None
         self._closed = False
@@ -96,6 +97,7 @@ class Leases:
         lease = PostgresLease(self, name, taken[0], seconds, begun + seconds)
         with self._changed:
             self._held[name] = lease
+            self._lost.discard(name)
             if self._renewing is None and not self._closed:
                 self._renewing = threading.Thread(target=self._renew_all, name="leases", daemon=True)
                 self._renewing.start()
@@ -121,6 +123,7 @@ class Leases:
         lease = self._held.get(name)
         if lease is not None and session.row(_HELD, name, self._holder, lease.fence) is None:
             self._forget(lease)
+        if name in self._lost:
             raise ConcurrentModification("another hub has taken over this work; nothing was changed")
 
     def close(self) -> None:
@@ -137,6 +140,7 @@ class Leases:
         with self._changed:
             if self._held.get(lease.name) is lease:
                 del self._held[lease.name]
+                self._lost.add(lease.name)
 
     def _renew_all(self) -> None:
         """Renew what is held until nothing is: the work of the thread ``leases``."""

@@ -17,6 +17,7 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import (
+    EMBEDDER_LEASE,
     NO_LIMIT,
     PLAIN_CODEC,
     BufferState,
@@ -90,7 +91,9 @@ class PostgresStore:
         self._notices = notices
         self.heads = KnownHeads()
         self.hasher = TermHasher(term_key)
-        self.embedder_change = PostgresEmbedderChange(connections, clock)
+        self.embedder_change = PostgresEmbedderChange(
+            connections, clock, lambda session: self.leases.guard(session, EMBEDDER_LEASE)
+        )
         self.reencoding = PostgresWordColumns(connections)
         self.readings = PostgresReadings(connections)
         self._clock = clock
