@@ -47,9 +47,15 @@ def target_of_settings(settings: StoreSettings, environ: Mapping[str, str] | Non
     )
 
 
-def is_file_store(settings: StoreSettings) -> bool:
-    """Return whether the store is a file in the folder, which is there once it was opened."""
-    return settings.store is None
+def target_named(address: str, environ: Mapping[str, str]) -> Target:
+    """Return where the database of an address is, with ``environ`` in place of this process's variables.
+
+    Raises:
+        InvalidInput: it cannot be used.
+    """
+    from hybrid_memory.store.postgres.target import target_of
+
+    return target_of(address, environ)
 
 
 def is_missing(home: Path) -> bool:

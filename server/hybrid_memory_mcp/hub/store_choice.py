@@ -12,6 +12,7 @@ from pathlib import Path
 from hybrid_memory.config_file import read_config
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.settings import database_environment, variables
+from hybrid_memory.store.opening import target_named
 from hybrid_memory_mcp.relay.chosen_store import STORE
 
 _FILE = "the memory in its folder"
@@ -45,10 +46,8 @@ def choice_of(home: Path, environ: Mapping[str, str]) -> StoreChoice:
         named = None  # a file of settings that cannot be read: the calls say so
     if not named:
         return StoreChoice()
-    from hybrid_memory.store.postgres.target import target_of
-
     try:
-        target = target_of(str(named), environ)
+        target = target_named(str(named), environ)
     except InvalidInput:
         return StoreChoice("?", _NO_ADDRESS)
     return StoreChoice(target.digest, target.shown)
