@@ -9,11 +9,12 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -37,7 +38,7 @@ _SETTINGS: Mapping[str, str] = {
     "full_page_writes": "off",
 }
 _WAIT_SECONDS = 30.0
-_TRY_AGAIN = 5  # after a kill the former server's processes may still hold its memory for a moment
+_PAUSE_SECONDS = 0.02
 
 
 def programs() -> Path | None:
@@ -91,6 +92,7 @@ class PostgresServer:
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
         self._data = self.folder / "data"
+        self._process: subprocess.Popen[bytes] | None = None
         self._run("initdb", "-D", str(self._data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 
     @property
@@ -108,19 +110,35 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server and wait until it takes connections."""
-        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
-        for _ in range(_TRY_AGAIN):
-            try:
-                self._control("start", "-o", f"{options} -k {self.folder}")
-            except subprocess.CalledProcessError:
-                continue
-            return
-        raise RuntimeError((self.folder / "log").read_text())
+        options = [f"-c{name}={value}" for name, value in self._settings.items()]
+        limit = monotonic() + _WAIT_SECONDS
+        while monotonic() < limit:
+            # A child of the tests, who wait for its end: what nobody waits for keeps its number, and the next server takes it for alive.
+            with (self.folder / "log").open("ab") as log:
+                self._process = subprocess.Popen(
+                    [self._program("postgres"), "-D", str(self._data), "-k", str(self.folder), *options],
+                    **self._as_user(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+            if self._takes_connections(limit):
+                return
+            sleep(_PAUSE_SECONDS)  # after a kill the former server's processes still hold its memory for a moment
+        raise RuntimeError((self.folder / "log").read_text()[-4000:])
+
+    def _takes_connections(self, limit: float) -> bool:
+        """Wait until the server that was just started takes connections; returns False where it has ended instead."""
+        while self.process is not None and monotonic() < limit:
+            with suppress(psycopg.OperationalError):
+                self.rows("SELECT 1")
+                return True
+            sleep(_PAUSE_SECONDS)
+        return False
 
     def stop(self, mode: str = "fast") -> None:
         """Stop the server: ``fast`` ends all sessions, ``immediate`` is a crash."""
-        if self.process is not None:
-            self._control("stop", "-m", mode)
+        self._end(signal.SIGINT if mode == "fast" else signal.SIGQUIT)
 
     def restart(self, mode: str = "fast") -> None:
         """Stop and start it."""
@@ -129,20 +147,17 @@ class PostgresServer:
 
     def kill(self) -> None:
         """Kill the server's first process, as the system does when memory is short; its children end by themselves."""
-        process = self.process
-        if process is not None:
-            os.kill(process, signal.SIGKILL)
-            _wait_until_gone(process)
+        self._end(signal.SIGKILL)
+
+    def _end(self, by: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(by)
+            self._process.wait(_WAIT_SECONDS)
 
     @property
     def process(self) -> int | None:
         """The id of the server's first process, None while it does not run."""
-        try:
-            process = int((self._data / "postmaster.pid").read_text().split()[0])
-            os.kill(process, 0)
-        except (OSError, ValueError, IndexError):
-            return None
-        return process
+        return None if self._process is None or self._process.poll() is not None else self._process.pid
 
     def backends(self, database: str) -> Sequence[int]:
         """Return the ids of the processes that serve connections to a database."""
@@ -203,27 +218,26 @@ class PostgresServer:
         with psycopg.connect(self.conninfo(ADMIN, "postgres"), autocommit=True) as connection:
             connection.execute(sql.SQL(words).format(*map(sql.Identifier, names)))  # type: ignore[arg-type] # a test's own words
 
-    def _control(self, what: str, *options: str) -> None:
-        self._run("pg_ctl", "-D", str(self._data), "-l", str(self.folder / "log"), "-s", "-w", *options, what)
-
     def _run(self, program: str, *arguments: str) -> None:
-        assert self._programs is not None
-        # The environment may name other servers and other languages.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}  # noqa: TID251 - for a program of the test
-        user = None if self._user is None else self._user.pw_uid
-        group = None if self._user is None else self._user.pw_gid
         subprocess.run(
-            [self._programs / program, *arguments],
+            [self._program(program), *arguments],
             check=True,
-            cwd=self.folder,
-            env=environment,
-            user=user,
-            group=group,
-            extra_groups=None if self._user is None else (),
+            **self._as_user(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+
+    def _program(self, name: str) -> Path:
+        assert self._programs is not None
+        return self._programs / name
+
+    def _as_user(self) -> dict[str, Any]:
+        # The environment may name other servers and other languages.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}  # noqa: TID251 - for a program of the test
+        user = self._user
+        given: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": ()} if user else {}
+        return {"cwd": self.folder, "env": environment, **given}
 
 
 @contextmanager
@@ -246,15 +260,3 @@ def _ordinary_user() -> pwd.struct_passwd:
         except KeyError:
             continue
     raise RuntimeError("there is no ordinary user that PostgreSQL could run as")
-
-
-def _wait_until_gone(process: int) -> None:
-    deadline = monotonic() + _WAIT_SECONDS
-    while monotonic() < deadline:
-        try:
-            os.kill(process, 0)
-            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return
-        except OSError:
-            return
-    raise RuntimeError("the server's process does not end")
