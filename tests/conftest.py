@@ -11,7 +11,13 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from tests.postgres.fixtures import database, open_postgres, postgres_server  # noqa: F401 - fixtures for all tests
+from tests.postgres.fixtures import (  # noqa: F401 - fixtures for all tests
+    database,
+    durable,
+    durable_server,
+    open_postgres,
+    postgres_server,
+)
 
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 

@@ -21,11 +21,9 @@ POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
     """A real server with the template of an empty store; skips where there is no PostgreSQL."""
-    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed: uv sync --extra postgresql")
-    from tests.postgres.server import programs, running_server
+    _skip_without_postgresql()
+    from tests.postgres.server import running_server
 
-    if programs() is None:
-        pytest.skip("there is no PostgreSQL 15 or later; Debian: apt install postgresql")
     with running_server() as server:
         yield server
 
@@ -36,6 +34,24 @@ def database(postgres_server: PostgresServer) -> Iterator[Database]:
     made = postgres_server.create_database()
     yield made
     postgres_server.drop_database(made.name)
+
+
+@pytest.fixture(scope="session")
+def durable_server() -> Iterator[PostgresServer]:
+    """A server that waits for its disk, as a real one does: for tests in which it crashes."""
+    _skip_without_postgresql()
+    from tests.postgres.server import running_server
+
+    with running_server(fsync="on", synchronous_commit="on", full_page_writes="on") as server:
+        yield server
+
+
+@pytest.fixture
+def durable(durable_server: PostgresServer) -> Iterator[Database]:
+    """An empty store's database that survives a crash of its server."""
+    made = durable_server.create_database()
+    yield made
+    durable_server.drop_database(made.name)
 
 
 @pytest.fixture
@@ -58,3 +74,11 @@ def open_postgres(request: pytest.FixtureRequest) -> Iterator[Callable[..., Post
 
     yield open_one
     opened.close()
+
+
+def _skip_without_postgresql() -> None:
+    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed: uv sync --extra postgresql")
+    from tests.postgres.server import programs
+
+    if programs() is None:
+        pytest.skip("there is no PostgreSQL 15 or later; Debian: apt install postgresql")

@@ -3,16 +3,14 @@
 The server waits for its disk here, as a real one does. A backend that is killed takes all others with it, and the server recovers.
 """
 
-import os
 import random
-import signal
 import threading
-from contextlib import suppress
 from itertools import count
 from time import monotonic
 
 import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, vector
+from tests.postgres.harms import end_a_connection, kill_a_backend, kill_the_server, restart
 from tests.stress.cases import seed_of_one
 
 from hybrid_memory.errors import OutcomeUnknown, StoreError
@@ -22,24 +20,6 @@ from hybrid_memory.testing import FakeClock
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(120)]
 HUBS, WRITERS = 3, 2
 WAIT_SECONDS = 60.0
-
-
-@pytest.fixture(scope="module")
-def durable_server():
-    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed: uv sync --extra postgresql")
-    from tests.postgres.server import programs, running_server
-
-    if programs() is None:
-        pytest.skip("there is no PostgreSQL 15 or later; Debian: apt install postgresql")
-    with running_server(fsync="on", synchronous_commit="on", full_page_writes="on") as server:
-        yield server
-
-
-@pytest.fixture
-def durable(durable_server):
-    database = durable_server.create_database()
-    yield database
-    durable_server.drop_database(database.name)
 
 
 class Hub:
@@ -119,39 +99,6 @@ def check(hubs, database):
     assert rows == [(len(log), len(log))]
     unknown = sum(len(one.unknown) for one in hubs)
     print(f"{len(log)} written, {len(acknowledged)} acknowledged, {unknown} of unknown outcome")  # noqa: T201 - the figures
-
-
-def kill_a_backend(database, draw):
-    backends = database.server.backends(database.name)
-    if backends:
-        os.kill(draw.choice(backends), signal.SIGKILL)
-    wait_until_it_answers(database.server)
-
-
-def end_a_connection(database, draw):
-    backends = database.server.backends(database.name)
-    database.server.rows("SELECT pg_terminate_backend(%s)", draw.choice(backends))
-
-
-def restart(database, draw):
-    database.server.restart(draw.choice(["fast", "immediate"]))
-
-
-def kill_the_server(database, draw):
-    database.server.kill()
-    database.server.start()
-
-
-def wait_until_it_answers(server):
-    import psycopg
-
-    limit = monotonic() + WAIT_SECONDS
-    while monotonic() < limit:
-        with suppress(psycopg.OperationalError):
-            server.rows("SELECT 1")
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError("the server does not come back")
 
 
 FEW = [(kill_a_backend, 4), (end_a_connection, 15), (restart, 2), (kill_the_server, 1)]

@@ -20,10 +20,10 @@ TIMEOUT_SECONDS = 60.0
 
 
 @asynccontextmanager
-async def client_of(home: Path, *options: str) -> AsyncIterator[Client]:
-    """Start what a client starts, a relay, and connect to it."""
+async def client_of(home: Path, *options: str, **variables: str) -> AsyncIterator[Client]:
+    """Start what a client starts, a relay, with some variables more, and connect to it."""
     arguments = ["-m", "hybrid_memory_mcp", "--home", str(home), *options]
-    async with Client(StdioServerParameters(command=sys.executable, args=arguments)) as client:
+    async with Client(StdioServerParameters(command=sys.executable, args=arguments, env=variables)) as client:
         yield client
 
 
