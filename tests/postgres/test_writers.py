@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,15 +18,18 @@ from tests.postgres.server import ADMIN, Database
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.base import Insert, RequestKey, Update, WriteBatch, WriteView
+from hybrid_memory.store.postgres.outcome import Traces, was_committed
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.store.postgres.tables import Head
 from hybrid_memory.testing import FakeClock
 
 pytestmark = pytest.mark.postgres
 
 WAIT_SECONDS = 20.0
 LOCK = "SELECT 1 FROM namespace WHERE name = 'default' FOR UPDATE"
+LOCK_AND_NUMBER = "SELECT pg_current_xact_id()::text FROM namespace WHERE name = 'default' FOR UPDATE"
 TRANSACTIONS = "SELECT xmin::text FROM log WHERE namespace = 'default' AND position > %s ORDER BY position"
 
 OpenHub = Callable[..., PostgresStore]
@@ -375,24 +376,17 @@ def test_a_write_whose_commit_never_arrived_is_repeated(hub, break_commit, call)
     assert [entry.id for entry in hub.changes("default", 0)] == ["first", "a"]
 
 
-def test_a_transaction_that_a_lost_connection_left_open_is_ended(hub, break_commit, database):
-    left: list[int] = []
-
-    def loses_sight(session):
-        # The server hears nothing of it: its end of the connection stays open, and the transaction with the lock too.
-        session.sync()
-        place = session.connection.fileno()
-        left.append(os.dup(place))
-        one_end, other_end = socket.socketpair()
-        os.dup2(one_end.fileno(), place)
-        one_end.close()
-        other_end.close()
-
-    break_commit(loses_sight)
-    written = hub.write(*keyed("a"))
-    os.close(left[0])
-    assert written.position == 2
-    assert [entry.id for entry in hub.changes("default", 0)] == ["first", "a"]
+def test_a_transaction_that_a_lost_connection_left_open_is_ended(hub, database):
+    with psycopg.connect(database.conninfo) as left:
+        left.execute("SELECT set_config('hybrid_memory.namespaces', '{default}', true)")
+        (number,) = left.execute(LOCK_AND_NUMBER).fetchone()
+        traces = Traces(
+            namespace="default", transaction=number, process=left.info.backend_pid, head=Head(9, 0, "ours"), requests=()
+        )
+        assert was_committed(hub.connections, traces, WAIT_SECONDS) is False
+        assert hub.write(*keyed("a")).position == 2  # nobody holds the lock any more
+        with pytest.raises(psycopg.OperationalError):
+            left.execute("SELECT 1")
 
 
 def test_a_group_whose_commit_was_not_answered_is_done_once(hub, database, pool, break_commit):

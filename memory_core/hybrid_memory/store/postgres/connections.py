@@ -238,6 +238,8 @@ def _pipeline(connection: Connection, unreadable: set[tuple[str, str]]) -> Itera
     try:
         yield session
     except BaseException as error:
+        if not isinstance(error, Exception):
+            connection.close()  # whoever interrupts this thread does not want it to wait for what was sent
         with suppress(psycopg.Error):
             block.__exit__(type(error), error, error.__traceback__)
         raise

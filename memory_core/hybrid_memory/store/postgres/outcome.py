@@ -1,8 +1,8 @@
 """What became of a transaction whose connection was lost while it was committed: the database is asked until it is known.
 
 The proof is in the rows: an entry of the log has a link with a random salt in it, which nobody else can have written. The number of
-the transaction alone proves nothing: a server that crashed gives out numbers again whose transactions it has lost. It only tells whether
-the transaction still runs; one that waits for the rest of a lost connection's statements would hold the lock of its namespace, so
+the transaction alone proves nothing: a server that crashed gives out numbers again whose transactions it has lost. It tells whether
+the transaction still runs: one that waits for the rest of a lost connection's statements would hold the lock of its namespace, so
 it is ended.
 """
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.sql_session import PgSession
 
-# A number that is still to be given out belongs to a transaction that a crash has undone.
-_STATUS = """
-    SELECT CASE WHEN $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) THEN pg_xact_status($1::text::xid8) END
-"""
-# The number of the transaction beside that of the process: a process of this number may be another one's meanwhile.
+# The number of the transaction beside that of the process: a process of this number may be another one's meanwhile. `pg_xact_status`
+# would not do: of a number that is higher than all that have ended it may say nothing.
 _END = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid = $1 AND backend_xid IS NOT NULL AND backend_xid::text::bigint = $2
+"""
+# A number that is still to be given out belongs to a transaction that a crash has undone.
+_STATUS = """
+    SELECT CASE WHEN $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) THEN pg_xact_status($1::text::xid8) END
 """
 _XID_RANGE = 2**32
 _PAUSE_SECONDS = 0.02
@@ -55,11 +56,8 @@ def was_committed(connections: Connections, traces: Traces, seconds: float) -> b
     while True:
         try:
             with connections.reading(EVERYTHING) as session:
-                status = session.rows(_STATUS, traces.transaction)[0][0]
-                if status == "in progress":
-                    session.rows(_END, traces.process, int(traces.transaction) % _XID_RANGE)
-                else:
-                    return _left_its_traces(session, traces, believed=status == "committed")
+                if not session.rows(_END, traces.process, int(traces.transaction) % _XID_RANGE):
+                    return _left_its_traces(session, traces)
         except StoreError:
             pass  # not reachable yet
         if monotonic() >= deadline:
@@ -67,11 +65,12 @@ def was_committed(connections: Connections, traces: Traces, seconds: float) -> b
         sleep(_PAUSE_SECONDS)
 
 
-def _left_its_traces(session: PgSession, traces: Traces, *, believed: bool) -> bool:
-    """Return whether there is what only this transaction can have left; ``believed`` where it would have left nothing of its own."""
+def _left_its_traces(session: PgSession, traces: Traces) -> bool:
+    """Return whether there is what only this transaction, which has ended, can have left."""
     if traces.head is not None:
         return read_link(session, traces.namespace, traces.head.position) == traces.head.link
     if traces.requests:
         key, done = traces.requests[0]
         return read_requests(session, [key]).get(key) == done
-    return believed
+    # It left nothing of its own: counts of use, a buffer's state.
+    return bool(session.rows(_STATUS, traces.transaction)[0][0] == "committed")
