@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.postgres.server import ADMIN, KEEPER, Database, PostgresServer
@@ -52,6 +53,17 @@ def test_a_role_may_stand_for_namespaces_and_be_taken_by_hubs(bare: Database) ->
     assert bare.rows("SELECT pg_has_role('fresh_hub', 'fresh_wall', 'MEMBER')") == [(True,)]
 
 
+def test_any_of_them_completes_the_rights_of_all(bare: Database) -> None:
+    """As after an upgrade, which brings tables that the roles of before have no rights on."""
+    prepare(bare.address_of(ADMIN), "--role", "fresh_hub")
+    prepare(bare.address_of(ADMIN), "--role", "fresh_wall", "--namespace", "alice", "--hub", "fresh_hub")
+    bare.rows("REVOKE ALL ON memory, vector, embedder FROM fresh_hub, fresh_wall")
+    prepare(bare.address_of(ADMIN), "--role", "fresh_hub")
+    granted = "SELECT has_table_privilege(%s, 'memory', 'INSERT') AND has_table_privilege(%s, 'embedder', 'SELECT')"
+    for role in ("fresh_hub", "fresh_wall"):
+        assert bare.rows(granted, role, role) == [(True,)]
+
+
 def test_tables_that_hubs_made_before_pass_to_the_administrator(bare: Database) -> None:
     bare.rows("CREATE ROLE fresh_hub LOGIN")
     bare.rows("GRANT CREATE ON SCHEMA public TO fresh_hub")
@@ -89,3 +101,17 @@ def test_a_password_in_the_arguments_is_refused_and_not_repeated() -> None:
     assert code == 1
     assert "holds a password" in said
     assert "hunter2" not in said
+
+
+def test_a_token_tells_whether_its_namespace_has_a_role(
+    bare: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(bare.address_of(ADMIN), "--role", "fresh_hub")
+    prepare(bare.address_of(ADMIN), "--role", "fresh_wall", "--namespace", "alice", "--hub", "fresh_hub")
+    monkeypatch.setenv("HYBRID_MEMORY_STORE", bare.address_of("fresh_hub"))
+    said = {
+        name: CliRunner().invoke(app, ["token", "create", name, "--namespace", name, "--home", str(tmp_path)]).output
+        for name in ("alice", "bob")
+    }
+    assert "no role" not in said["alice"]
+    assert "The database has no role for bob" in said["bob"]

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.store.postgres.target import refuse_secret, target_of
+from hybrid_memory.store.postgres.target import Target, refuse_secret, target_of
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.preparing import Prepared
+
+_LOOK_SECONDS = 2.0  # for a note that is not worth a longer wait
 
 
 def prepare_database(
@@ -43,5 +45,23 @@ def prepare_database(
     connections.open()
     try:
         return prepare(connections, clock.now(), role, namespaces, hub)
+    finally:
+        connections.close()
+
+
+def namespace_role(target: Target, namespace: str) -> str | None:
+    """Return the role that a hub takes for calls on a namespace; None where it stays what it logged in as.
+
+    Raises:
+        StoreError: the database cannot be reached now, or refuses the login.
+    """
+    from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+    from hybrid_memory.store.postgres.walls import roles_of_login
+
+    connections = Connections(target.conninfo, size=1, wait_seconds=_LOOK_SECONDS)
+    connections.open()
+    try:
+        with connections.reading(EVERYTHING) as session:
+            return next((role for role, reach in roles_of_login(session) if namespace in reach), None)
     finally:
         connections.close()

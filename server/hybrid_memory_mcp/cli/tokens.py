@@ -15,6 +15,8 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace
 from hybrid_memory_mcp.cli.output import moment, note, one_line_errors, print_json, print_result, print_rows, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
@@ -66,6 +68,11 @@ def create(
     note(
         f"Keep it: it is not shown again. Namespace {settings.namespace}; clients send it as Authorization: Bearer <token>."
     )
+    if _has_no_role(settings.folder(), settings.namespace):
+        note(
+            f"The database has no role for {settings.namespace}: what hubs log in as sees all namespaces. `hybrid-memory-mcp store "
+            "prepare` with --namespace and --hub makes one, and the server then keeps the token's calls to it."
+        )
 
 
 @app.command("list", epilog=example("token list"))
@@ -102,6 +109,23 @@ def revoke(name: Known, home: Home = None, as_json: AsJson = False) -> None:
     with one_line_errors():
         _tokens_of(home).revoke(name)
     print_result({"revoked": name}, as_json, lambda: say(f"{name} is revoked"))
+
+
+def _has_no_role(folder: Path, namespace: str) -> bool:
+    """Return whether the memory is in a database that has no role for a namespace; what cannot be known now counts as no."""
+    from hybrid_memory.errors import StoreError
+    from hybrid_memory.settings import store_settings
+    from hybrid_memory.store.opening import target_of_settings
+
+    try:
+        target = target_of_settings(store_settings(folder))
+        if target is None:
+            return False
+        from hybrid_memory.store.preparing import namespace_role
+
+        return namespace_role(target, namespace) is None
+    except (StoreError, InvalidInput, ImportError):
+        return False
 
 
 def _tokens_of(home: Home) -> Tokens:

@@ -50,32 +50,41 @@ _TAKE_OVER = """
     UNION ALL
     SELECT format('ALTER POLICY keeper ON role_namespace TO CURRENT_USER')
 """
-_FOR_HUB = """
-    SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
-    UNION ALL SELECT format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO %I', current_database(), $1::text)
-    UNION ALL SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO %I', t.relname, $1::text)
-        FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
-        WHERE n.nspname = current_schema() AND t.relkind = 'r' AND t.relname = ANY ($2::text[])
-    UNION ALL SELECT format('GRANT SELECT ON %I TO %I', unnest($3::text[]), $1::text)
-    UNION ALL SELECT format('GRANT EXECUTE ON FUNCTION rewrite_table(TEXT) TO %I', $1::text)
-    UNION ALL SELECT format('GRANT USAGE, SELECT, UPDATE ON SEQUENCE %I TO %I', s.relname, $1::text)
+# ``$1`` are names of roles, quoted and with commas between: whoever prepares a store completes the rights of all its roles, so that a
+# table which came with an upgrade is there for each of them.
+_FOR_HUBS = """
+    SELECT format('GRANT USAGE ON SCHEMA %I TO %s', current_schema(), $1::text)
+    UNION ALL SELECT format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO %s', current_database(), $1::text)
+    UNION ALL SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO %s', unnest($2::text[]), $1::text)
+    UNION ALL SELECT format('GRANT SELECT ON %I TO %s', unnest($3::text[]), $1::text)
+    UNION ALL SELECT format('GRANT EXECUTE ON FUNCTION rewrite_table(TEXT) TO %s', $1::text)
+    UNION ALL SELECT format('GRANT USAGE, SELECT, UPDATE ON SEQUENCE %I TO %s', s.relname, $1::text)
         FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
         JOIN pg_catalog.pg_depend d ON d.refobjid = t.oid AND d.deptype = 'i'
         JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
         WHERE n.nspname = current_schema() AND t.relname = ANY ($2::text[])
-    UNION ALL SELECT format('ALTER POLICY hubs ON %I TO %s', tablename,
-            (SELECT string_agg(DISTINCT quote_ident(one), ', ') FROM unnest(roles || $1::name) AS one))
+    UNION ALL SELECT format('ALTER POLICY hubs ON %I TO CURRENT_USER, %s', tablename, $1::text)
         FROM pg_catalog.pg_policies WHERE schemaname = current_schema() AND policyname = 'hubs'
 """
 # Of the store's own row everything but the secret key of its terms.
-_FOR_NAMESPACE_ROLE = """
-    SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
-    UNION ALL SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO %I', unnest($2::text[]), $1::text)
-    UNION ALL SELECT format('GRANT SELECT ON %I TO %I', unnest(array['migration', 'role_namespace', 'embedder']), $1::text)
-    UNION ALL SELECT format('GRANT SELECT (%s) ON store TO %I', string_agg(quote_ident(c.attname), ', '), $1::text)
+_FOR_NAMESPACE_ROLES = """
+    SELECT format('GRANT USAGE ON SCHEMA %I TO %s', current_schema(), $1::text)
+    UNION ALL SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO %s', unnest($2::text[]), $1::text)
+    UNION ALL SELECT format('GRANT SELECT ON %I TO %s', unnest(array['migration', 'role_namespace', 'embedder']), $1::text)
+    UNION ALL SELECT format('GRANT SELECT (%s) ON store TO %s', string_agg(quote_ident(c.attname), ', '), $1::text)
         FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
         JOIN pg_catalog.pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped
         WHERE n.nspname = current_schema() AND t.relname = 'store' AND c.attname <> 'term_key'
+"""
+_HUB_ROLES = """
+    SELECT string_agg(DISTINCT quote_ident(one), ', ') FROM (
+        SELECT unnest(roles) AS one FROM pg_catalog.pg_policies
+        WHERE schemaname = current_schema() AND tablename = 'memory' AND policyname = 'hubs'
+        UNION SELECT $1::text::name WHERE $1::text IS NOT NULL
+    ) AS known WHERE one <> current_user
+"""
+_NAMESPACE_ROLES = """
+    SELECT string_agg(DISTINCT quote_ident(p.rolname), ', ') FROM role_namespace r JOIN pg_catalog.pg_roles p ON p.rolname = r.role
 """
 # Before version 16 whoever may take a role has its rights too, which are none that a hub has not.
 _MAY_TAKE = """
@@ -121,6 +130,9 @@ def prepare(
             _stand_for(session, role, sorted(set(namespaces)), hub)
         else:
             _serve_hubs(session, role)
+        _complete_rights(session, None if namespaces else role)
+        if hub is not None:
+            _run(session, _MAY_TAKE, role, hub)
     return Prepared(schema=schema, role=role, made=made, namespaces=tuple(sorted(set(namespaces))), hub=hub)
 
 
@@ -141,7 +153,6 @@ def _serve_hubs(session: PgSession, role: str) -> None:
     if session.rows(_IS_BOUND, role)[0][0]:
         raise InvalidInput("role", "stands for namespaces already, so hubs cannot log in as it. Name another one")
     _run(session, _TAKE_OVER, role, [*WALLED, *SHARED, *ONLY_READ])
-    _run(session, _FOR_HUB, role, [*WALLED, *SHARED], list(ONLY_READ))
 
 
 def _stand_for(session: PgSession, role: str, namespaces: Sequence[str], hub: str | None) -> None:
@@ -149,11 +160,18 @@ def _stand_for(session: PgSession, role: str, namespaces: Sequence[str], hub: st
         raise InvalidInput("role", "is one that hubs log in as, which sees every namespace. Name another one")
     if hub is not None and not session.rows(_IS_HUB, hub)[0][0]:
         raise InvalidInput("hub", "is no role that hubs log in as; prepare that one first, without --namespace")
-    _run(session, _FOR_NAMESPACE_ROLE, role, list(WALLED))
     session.change(_UNBIND, role, list(namespaces))
     session.change(_BIND, role, list(namespaces))
-    if hub is not None:
-        _run(session, _MAY_TAKE, role, hub)
+
+
+def _complete_rights(session: PgSession, hub: str | None) -> None:
+    """Give all roles of the store what they need; ``hub`` is a new one of hubs."""
+    hubs = session.rows(_HUB_ROLES, hub)[0][0]
+    if hubs:
+        _run(session, _FOR_HUBS, hubs, [*WALLED, *SHARED], list(ONLY_READ))
+    bound = session.rows(_NAMESPACE_ROLES)[0][0]
+    if bound:
+        _run(session, _FOR_NAMESPACE_ROLES, bound, list(WALLED))
 
 
 def _run(session: PgSession, which: str, *values: object) -> None:
