@@ -51,6 +51,14 @@ HELD_BY = {
         "server/hub/test_leaving.py::test_a_second_hub_finds_the_lock_taken",
         "server/hub/test_leaving.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
+    "many hubs": [
+        "postgres/test_killed_server.py::test_what_was_acknowledged_is_there_once",
+        "postgres/test_lost_connections.py::test_a_write_whose_connection_breaks_at_any_byte_is_done_once_and_answered",
+        "postgres/test_hubs_follow.py::test_each_finds_what_the_others_wrote",
+        "postgres/test_hub_without_its_filter.py::test_no_read_tells_anything_of_another",
+        "postgres/test_hub_without_its_filter.py::test_no_write_changes_anything_of_another",
+        "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
+    ],
     "trusted": [
         "core/test_trust.py::test_an_untrusted_memory_disputes_what_it_was_to_supersede",
         "core/test_trust.py::test_a_disputed_memory_is_found_in_front_of_what_disputes_it",
