@@ -175,9 +175,8 @@ class MemoryService:
         self._listeners: list[Listener] = []
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_MAX_WAITING_RECALLS)
         self._recalls_lock = threading.Lock()
-        self.journal = ReadingJournal(
-            store.readings, keep=self.settings.keep_readings, days=self.settings.keep_readings_days
-        )
+        kept, days = self.settings.keep_readings, self.settings.keep_readings_days
+        self.journal = ReadingJournal(store.readings, keep=kept, days=days)
         self._readings = Readings()
         self._shown = ShownMemories()
         self._last_known = store.last_write()
@@ -186,14 +185,8 @@ class MemoryService:
         self._clock_jumped = False
         self._warmed: dict[tuple[str, ...], Scope] = {}
         self._swept_at = monotonic()
-        self.acts = Acts(
-            store,
-            self._encoder,
-            self._index_cache,
-            self.lock,
-            self.secrets,
-            Writer(self._commit_act, self._new_id, self._now),
-        )
+        writer = Writer(self._commit_act, self._new_id, self._now)
+        self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
         self.overviews = Overviews(store, self._index_cache, self._now)
         """The map of the memories, and the names in them."""
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
