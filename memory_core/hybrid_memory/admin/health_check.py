@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged, StoreError
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.clock import Clock
     from hybrid_memory.store.base import Store
+    from hybrid_memory.store.whole import ServedStore
 
 
 def check_open(store: Store) -> Report:
@@ -35,6 +36,15 @@ def check(home: Path, clock: Clock) -> Report:
         raise
     except (StoreDamaged, EngineUnavailable) as error:
         return unreadable_report(error)
+
+
+def repair_open(store: Store, home: Path) -> Report:
+    """Put rows of an open store on a server aside that cannot be read, and mend the rest; what was put aside lies in the folder ``home``.
+
+    Raises:
+        StoreError: it cannot be done; nothing was changed.
+    """
+    return cast("ServedStore", store).repair(home, refusal)
 
 
 def unreadable_report(error: StoreError) -> Report:

@@ -9,10 +9,11 @@ from hybrid_memory.store.transfer import TransferableStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.base import Report, Store
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.syncing import SyncStore
+    from hybrid_memory.store.transfer import Refusal
 
 
 class WholeStore(TransferableStore, Protocol):
@@ -29,6 +30,17 @@ class WholeStore(TransferableStore, Protocol):
 
     def restorer(self, home: Path) -> Restorer:
         """Return what puts a backup in the place of this store, also when it is closed by then; files are put aside in ``home``."""
+        ...
+
+
+class ServedStore(WholeStore, Protocol):
+    """A store on a server, which is mended while it is open: whoever keeps the server can do more."""
+
+    def repair(self, home: Path, refusal: Refusal) -> Report:
+        """Put rows aside that cannot be read, in the quarantine of the folder ``home``, and mend what only a note needs.
+
+        Returns what was done, and what a check finds afterwards. ``refusal`` says what an import would not take.
+        """
         ...
 
 

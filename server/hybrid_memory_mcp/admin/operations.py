@@ -97,15 +97,28 @@ def doctor(request: OperationRequest) -> dict[str, Any]:
     except NotEnoughMemory:
         raise
     except (StoreDamaged, EngineUnavailable) as error:
+        if not _is_file_store(request.home):
+            raise  # nothing that a repair here could save
         return _report_as_json(health_check.unreadable_report(error))
 
 
 def repair(request: OperationRequest) -> dict[str, Any]:
-    """Save what can be read of a damaged store, while calls wait."""
+    """Save what can be read of a damaged store, while calls wait; one on a server is mended while it is open."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.clock import SystemClock
 
-    return _report_as_json(request.run_exclusive(lambda: health_check.repair(request.home, SystemClock())))
+    if _is_file_store(request.home):
+        return _report_as_json(request.run_exclusive(lambda: health_check.repair(request.home, SystemClock())))
+    report = request.run(lambda service: health_check.repair_open(service.store, request.home))
+    request.run_exclusive(lambda: None)  # what was put aside leaves the memory of this process, too
+    return _report_as_json(report)
+
+
+def _is_file_store(home: Path) -> bool:
+    from hybrid_memory.settings import store_settings
+    from hybrid_memory.store.opening import is_file_store
+
+    return is_file_store(store_settings(home))
 
 
 def embedder_identity(request: OperationRequest) -> dict[str, Any]:

@@ -125,6 +125,8 @@ def _preview(seen: dict[str, Any]) -> None:
 def _say_removed(done: dict[str, Any]) -> None:
     if done["removed"]:
         say(f"files removed because they could not be rewritten: {done['removed']}")
+    for one in done.get("elsewhere", ()):  # of a store on a server
+        say(f"may still hold it: {one}")
 
 
 def _what_stays(told: dict[str, Any], tell: Callable[[str], None]) -> None:

@@ -173,8 +173,8 @@ class DuckStore:
         ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`. ``refusal`` says what an import would not
         take.
         """
-        from hybrid_memory.store.duck.recovery.bad_rows import takes_all
         from hybrid_memory.store.duck.recovery.check import check_store
+        from hybrid_memory.store.odd_rows import takes_all
 
         return check_store(self._engine, self._clock.now(), mark_seen=mark_seen, refusal=refusal or takes_all)
 

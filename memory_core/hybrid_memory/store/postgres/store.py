@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from secrets import token_hex
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
 from hybrid_memory.errors import ConstraintViolation
@@ -29,6 +29,7 @@ from hybrid_memory.store.base import (
     LogEntry,
     OtherHub,
     RecordUse,
+    Report,
     RequestKey,
     ResultCodec,
     Snapshot,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
-    from hybrid_memory.store.whole import WholeStore
+    from hybrid_memory.store.transfer import Refusal
 
 _Value = TypeVar("_Value")
 _Arguments = ParamSpec("_Arguments")
@@ -174,11 +175,25 @@ class PostgresStore:
         what = "1 memory cannot be read and is" if count == 1 else f"{count} memories cannot be read and are"
         return (f"{what} left out of every answer; `hybrid-memory-mcp doctor` says which",)
 
+    def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
+        """Read every row and compare what must agree, beside the calls of all hubs."""
+        from hybrid_memory.store.odd_rows import takes_all
+        from hybrid_memory.store.postgres.check import check_store
+
+        del mark_seen  # nothing of what happened before is told of a server
+        return check_store(self.connections, self._clock.now(), refusal or takes_all)
+
+    def repair(self, home: Path, refusal: Refusal) -> Report:
+        """Put rows aside that cannot be read, in the quarantine of this hub's folder, and mend what only a note needs."""
+        from hybrid_memory.store.postgres.repair import repair_store
+
+        return repair_store(self.connections, home, self._clock.now(), refusal, self.told)
+
     def eraser(self, home: Path) -> Eraser:
         """Return what erases in this store, while it is open, and in the backups of this hub's folder."""
         from hybrid_memory.store.postgres.eraser import PostgresEraser
 
-        return PostgresEraser(cast("WholeStore", self), self.connections, home, self.told)
+        return PostgresEraser(self, self.connections, home, self.told)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""

@@ -22,8 +22,6 @@ from hybrid_memory.store.duck.recovery.odd_rows import (
     CONFIRMED_BY_A_PERSON,
     IMPORTED_AS_TOLD,
     OTHER_DIGESTS,
-    OddRows,
-    find_odd_rows,
     mend_importance,
     mend_odd_rows,
 )
@@ -31,13 +29,14 @@ from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.tables import readable_object
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS, MOST, PLAIN_TYPES, TEXT
+from hybrid_memory.store.odd_rows import OddRows, find_odd_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
-    from hybrid_memory.store.transfer import Refusal, TransferItem
+    from hybrid_memory.store.transfer import Refusal
 
 ROWS = "rows.jsonl"
 _SPAN_ROWS = 2048
@@ -183,10 +182,6 @@ def odd_rows(session: SqlSession, database: str, refusal: Refusal, *, prefix: st
     asked = (OTHER_DIGESTS, IMPORTED_AS_TOLD, CONFIRMED_BY_A_PERSON)
     noted, told, confirmed = (session.rows(one.substitute(prefix=prefix)) for one in asked)
     return find_odd_rows(memories, noted, told, confirmed, refusal)
-
-
-def takes_all(_item: TransferItem) -> None:
-    """Refuse nothing: for callers that know no import."""
 
 
 def _rowids(session: SqlSession, prefix: str, table: str, condition: str) -> list[int]:

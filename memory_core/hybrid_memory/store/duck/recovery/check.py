@@ -23,9 +23,10 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows, takes_all
+from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows
 from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.odd_rows import takes_all
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from hybrid_memory.errors import ConstraintViolation, SchemaTooNew, StoreDamaged
 from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
 from hybrid_memory.store.duck.files.database_file import FORMAT
-from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows, takes_all
+from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.memory_fields import MOST
+from hybrid_memory.store.odd_rows import takes_all
 
 if TYPE_CHECKING:
     from pathlib import Path

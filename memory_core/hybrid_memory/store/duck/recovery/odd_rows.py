@@ -7,28 +7,23 @@ with an entry in the log that says why.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from string import Template
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from hybrid_memory.model import MemoryId, Origin, Trust
+from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import to_json
-from hybrid_memory.store.transfer import MemoryItem, Refusal
+from hybrid_memory.store.odd_rows import OddRows, RowKey
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
 
-_OUTSIDERS = (Origin.TOOL, Origin.IMPORT)
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 # Only constants and prefixes of databases are put into these.
 OTHER_DIGESTS = Template("""
@@ -76,61 +71,6 @@ _DELETE_DOUBLE = Template("""
     DELETE FROM vector_$number AS v WHERE (SELECT count(*) FROM vector_$number AS o WHERE o.namespace = v.namespace AND o.id = v.id) > 1
 """)
 
-_Key: TypeAlias = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class OddRows:
-    """The memories of a file that do not fit; keys are namespace and id, values row ids.
-
-    ``refused`` an import would not take (row ids, with the reason), ``changed`` have other words than the digest beside them or in the
-    log says, ``raised`` come from a tool or an import and are trusted as more, ``unprintable`` (how many) hold control characters or
-    no words at all.
-    """
-
-    refused: dict[int, str] = field(default_factory=dict)
-    changed: dict[_Key, int] = field(default_factory=dict)
-    raised: dict[_Key, int] = field(default_factory=dict)
-    unprintable: int = 0
-
-    @property
-    def rowids(self) -> list[int]:
-        """The rows of all but the unprintable ones."""
-        return sorted({*self.refused, *self.changed.values(), *self.raised.values()})
-
-
-def find_odd_rows(
-    memories: Iterable[tuple[int, Memory]],
-    noted_otherwise: Iterable[Sequence[str]],
-    imported_as_told: Iterable[Sequence[str]],
-    confirmed: Iterable[Sequence[str]],
-    refusal: Refusal,
-) -> OddRows:
-    """Return what does not fit of some memories with their row ids.
-
-    The keys are those of `OTHER_DIGESTS`, `IMPORTED_AS_TOLD` and `CONFIRMED_BY_A_PERSON`.
-    """
-    refused: dict[int, str] = {}
-    changed: dict[_Key, int] = {}
-    raised: dict[_Key, int] = {}
-    unprintable = 0
-    noted = {(namespace, id_) for namespace, id_ in noted_otherwise}
-    told = {(namespace, id_) for namespace, id_ in imported_as_told}
-    vouched = {(namespace, id_) for namespace, id_ in confirmed}
-    for rowid, memory in memories:
-        key = (memory.namespace, memory.id)
-        why = refusal(MemoryItem(memory, None, None))
-        if why is not None:
-            refused[rowid] = why
-        if key in noted or content_hash(memory.content) != memory.content_hash:
-            changed[key] = rowid
-        allowed = (Trust.UNTRUSTED, Trust.AGENT) if key in told else (Trust.UNTRUSTED,)
-        of_a_person = memory.trust is Trust.CONFIRMED and key in vouched
-        if memory.origin in _OUTSIDERS and memory.trust not in allowed and not of_a_person:
-            raised[key] = rowid
-        unprintable += not memory.content.strip() or _CONTROL.search(memory.content) is not None
-    return OddRows(refused, changed, raised, unprintable)
-
 
 def mend_importance(session: SqlSession, odd: OddRows) -> None:
     """Put the importance of rows that an import would refuse into its range."""
@@ -145,7 +85,7 @@ def mend_odd_rows(session: SqlSession, odd: OddRows, numbers: Sequence[int], now
     """
     for number in numbers:
         session.change(_DELETE_DOUBLE.substitute(number=number))
-    notes: dict[_Key, str] = dict.fromkeys(
+    notes: dict[RowKey, str] = dict.fromkeys(
         map(_key, session.rows(OTHER_REVISIONS)), "its revision was another than the log's"
     )
     notes |= dict.fromkeys(odd.raised, "it was trusted as more than a tool or an import is; now it is untrusted")
@@ -170,7 +110,7 @@ def mend_odd_rows(session: SqlSession, odd: OddRows, numbers: Sequence[int], now
     return [f"{count} {what}" for what, count in told.items() if count]
 
 
-def _key(row: Sequence[str]) -> _Key:
+def _key(row: Sequence[str]) -> RowKey:
     return row[0], row[1]
 
 

@@ -34,7 +34,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside, takes_all
+from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, empty_log, open_database
@@ -43,6 +43,7 @@ from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import read_mark
 from hybrid_memory.store.home_files import QUARANTINE
+from hybrid_memory.store.odd_rows import takes_all
 from hybrid_memory.store.transfer import Refusal
 
 AddFinding: TypeAlias = Callable[[Severity, str, str], None]
