@@ -115,10 +115,9 @@ def repair(request: OperationRequest) -> dict[str, Any]:
 
 
 def _is_file_store(home: Path) -> bool:
-    from hybrid_memory.settings import store_settings
-    from hybrid_memory.store.opening import is_file_store
+    from hybrid_memory.store.opening import shown_address
 
-    return is_file_store(store_settings(home))
+    return shown_address(home) is None
 
 
 def embedder_identity(request: OperationRequest) -> dict[str, Any]:
