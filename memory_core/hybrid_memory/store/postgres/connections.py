@@ -19,6 +19,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
+from hybrid_memory.store.postgres.silence import Watch, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
 from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
@@ -62,8 +63,10 @@ class Connections:
         self.unreadable: set[tuple[str, str]] = set()
         """Memories, by namespace and id, that readers came upon and had to leave out."""
         self._roles = NamespaceRoles(self._load_roles, monotonic)
+        self._watch = Watch(conninfo, wait_seconds / 2)
         self._pool: psycopg_pool.ConnectionPool[Connection] = psycopg_pool.ConnectionPool(
             conninfo,
+            connection_class=watched_by(self._watch),
             min_size=1,
             max_size=size,
             open=False,
@@ -90,6 +93,7 @@ class Connections:
 
     def close(self) -> None:
         """Close all connections once they are free; calling it again does nothing."""
+        self._watch.close()
         self._pool.close()
 
     @contextmanager

@@ -71,6 +71,7 @@ class PgWriteView:
         self._namespace = locked.name
         self._head = locked.head.position
         self._now = now
+        self._buffers: dict[tuple[str, str], BufferState | None] = {}  # asked for more than once, a round trip each
 
     @property
     def now(self) -> datetime:
@@ -105,7 +106,10 @@ class PgWriteView:
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
-        return tables.read_buffer(self._session, self._namespace, session, agent)
+        place = (session, agent)
+        if place not in self._buffers:
+            self._buffers[place] = tables.read_buffer(self._session, self._namespace, session, agent)
+        return self._buffers[place]
 
     def buffers(self) -> Sequence[BufferState]:
         """Return all attention buffers of the namespace."""

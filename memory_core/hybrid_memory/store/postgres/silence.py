@@ -1,0 +1,127 @@
+"""`Watch`: lets go of connections from which nothing will come any more, although nobody closed them.
+
+A network that swallows what is sent, or a machine that is gone, answers nothing and closes nothing: whoever waits for it waits for ever,
+and all that wait for the same namespace with it. A statement may take its time, though, or wait for another's lock. So after a while the
+server is asked over another connection whether it still works on the statement; if it does not, or does not answer, the connection is
+shut, and the call that waits hears that it is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Connection: TypeAlias = psycopg.Connection[Any]
+
+_STATE = "SELECT state FROM pg_stat_activity WHERE pid = %s"
+_LEAST_SECONDS_TO_CONNECT = 2  # libpq takes no less
+
+
+@dataclass(slots=True, eq=False)
+class _Wait:
+    """A call that waits for a connection's answer since a time."""
+
+    connection: Connection
+    since: float
+
+
+class Watch:
+    """Watches waits for answers; one longer than ``seconds`` is looked into. Safe in several threads."""
+
+    def __init__(self, conninfo: str, seconds: float) -> None:
+        self._conninfo = conninfo
+        self._seconds = seconds
+        self._waits: set[_Wait] = set()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def waiting(self, connection: Connection) -> Iterator[None]:
+        """Watch a connection as long as the block waits for its answer."""
+        one = _Wait(connection, monotonic())
+        with self._lock:
+            self._waits.add(one)
+            if self._thread is None and not self._closed.is_set():
+                self._thread = threading.Thread(target=self._run, name="hybrid-memory-silence", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waits.discard(one)
+
+    def close(self) -> None:
+        """Watch no longer; calling it again does nothing."""
+        self._closed.set()
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._seconds / 4):
+            with self._lock:
+                now = monotonic()
+                overdue = [one for one in self._waits if now - one.since > self._seconds]
+            if overdue:
+                working = self._working({one.connection.info.backend_pid for one in overdue})
+                for one in overdue:
+                    self._judge(one, works=one.connection.info.backend_pid in working)
+
+    def _judge(self, one: _Wait, *, works: bool) -> None:
+        with self._lock:
+            if one not in self._waits:
+                return  # the answer came
+            if works:
+                one.since = monotonic()
+            else:
+                _shut(one.connection)
+
+    def _working(self, processes: set[int]) -> set[int]:
+        """Return those of the server's processes that work on a statement; none where the server does not tell."""
+        found: set[int] = set()
+        # In a thread of its own, because the connection that asks may be as silent.
+        asking = threading.Thread(
+            target=self._ask, args=(processes, found), name="hybrid-memory-silence-asks", daemon=True
+        )
+        asking.start()
+        asking.join(max(self._seconds, _LEAST_SECONDS_TO_CONNECT))
+        return set(found)
+
+    def _ask(self, processes: set[int], found: set[int]) -> None:
+        seconds = max(int(self._seconds), _LEAST_SECONDS_TO_CONNECT)
+        with (
+            suppress(psycopg.Error),
+            psycopg.connect(self._conninfo, autocommit=True, connect_timeout=seconds) as connection,
+        ):
+            for process in processes:
+                row = connection.execute(_STATE, (process,)).fetchone()
+                if row is not None and row[0] == "active":
+                    found.add(process)
+
+
+def watched_by(watch: Watch) -> type[psycopg.Connection[Any]]:
+    """Return the class of connections each of whose waits is watched."""
+
+    class Watched(psycopg.Connection[Any]):
+        def wait(self, *args: Any, **options: Any) -> Any:
+            with watch.waiting(self):
+                return super().wait(*args, **options)
+
+    return Watched
+
+
+def _shut(connection: Connection) -> None:
+    """End both directions of a connection, below the thread that waits for it."""
+    with suppress(OSError, psycopg.Error):
+        end = socket.socket(fileno=os.dup(connection.fileno()))
+        with end:
+            end.shutdown(socket.SHUT_RDWR)
