@@ -174,7 +174,8 @@ class ReadResult:
     ``words_alone`` says that all were, because the embedding model is not at hand.
     ``unknown`` says that probably nothing is known about what was asked; False makes no claim. ``recalled`` is the memory that clearly
     answers a question, which counts as used. ``held_back`` counts untrusted memories that would stand on a first page but for their
-    share of it; they come later.
+    share of it; they come later. ``offline_seconds`` is how old that is which the answer knows, where the database of a shared store cannot
+    be reached; None else.
     """
 
     hits: tuple[Hit, ...]
@@ -187,6 +188,7 @@ class ReadResult:
     unknown: bool = False
     recalled: MemoryId | None = None
     held_back: int = 0
+    offline_seconds: float | None = None
     fingerprint: bytes = b""
     asked_at: datetime | None = None
 

@@ -292,9 +292,11 @@ class MemoryService:
         index = self._index_cache.get_all(scope.namespaces)
         # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
-            return _annotated(reads.by_ids(self.store, index, scope, request, now), index, now, scope)
+            return self._annotated(reads.by_ids(self.store, index, scope, request, now), index, now, scope)
         if not request.query.strip():
-            return _annotated(reads.brief(self.store, index, scope, request, now, self._readings), index, now, scope)
+            return self._annotated(
+                reads.brief(self.store, index, scope, request, now, self._readings), index, now, scope
+            )
         vector = self._encoder.encode_query(request.query)
         result = reads.search(
             self.store,
@@ -312,7 +314,7 @@ class MemoryService:
             self._queue_recall(scope, result, now)
         if vector is None and self._encoder.problem is not None:
             result = replace(result, words_alone=True)
-        return _annotated(result, index, now, scope)
+        return self._annotated(result, index, now, scope)
 
     def _read_quietly(self, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
         """Answer a checked request whose query is the gist of a prompt."""
@@ -332,7 +334,7 @@ class MemoryService:
         )
         if request.recalls and result.recalled is not None:
             self._queue_recall(scope, result, now)
-        return _annotated(result, index, now, scope)
+        return self._annotated(result, index, now, scope)
 
     @shared
     def read_with_reasons(self, scope: Scope, request: ReadRequest) -> tuple[ReadResult, SearchReasons]:
@@ -360,7 +362,7 @@ class MemoryService:
         result = reads.page_of(found, index, fetch, request)
         reasons = reasons_of(found, result, index, fetch, request)
         result = replace(result, words_alone=vector is None and self._encoder.problem is not None)
-        return _annotated(result, index, now, scope), reasons
+        return self._annotated(result, index, now, scope), reasons
 
     @shared
     def brief_with_reasons(self, scope: Scope, request: ReadRequest) -> tuple[ReadResult, BriefReasons]:
@@ -373,7 +375,7 @@ class MemoryService:
         fetch = reads.fetch_of(self.store, scope)
         found = reads.find_brief(self.store, index, scope, request, now)
         reasons = brief_reasons_of(found, index, fetch, request)
-        return _annotated(reads.brief_page(found, index, fetch), index, now, scope), reasons
+        return self._annotated(reads.brief_page(found, index, fetch), index, now, scope), reasons
 
     def _looked_at(self, scope: Scope, request: ReadRequest) -> tuple[NamespaceIndex, ReadRequest, datetime]:
         """Return what a person's look from outside needs: the index, the checked request, which explains, and the time."""
@@ -530,7 +532,7 @@ class MemoryService:
         """Return memories as reads do: without their secrets, and with what disputes them."""
         hits = tuple(Hit(memory=self.secrets.shown(memory)) for memory in memories)
         result = ReadResult(hits=hits, total=len(hits))
-        return _annotated(result, self._index_cache.get_all(scope.namespaces), self._now(), scope).hits
+        return self._annotated(result, self._index_cache.get_all(scope.namespaces), self._now(), scope).hits
 
     def untrusted_among(self, scope: Scope, ids: Sequence[MemoryId]) -> list[MemoryId]:
         """Return those of some ids whose memories are trusted less than the assistant's own words."""
@@ -1095,6 +1097,13 @@ class MemoryService:
 
         self._commit(namespace, None, embed)
         return len(index.vectors_of([one.id for one in vectors]))
+
+    def _annotated(self, result: ReadResult, index: NamespaceIndex, now: datetime, scope: Scope) -> ReadResult:
+        """Return a page with what its memories have lost or are disputed by, and how old that is where the database is away."""
+        offline = self.store.offline_seconds()
+        if offline is not None:
+            result = replace(result, offline_seconds=offline)
+        return _annotated(result, index, now, scope)
 
     def _queue_recall(self, scope: Scope, result: ReadResult, now: datetime) -> None:
         """Note the memory that a reading recalled, in the namespace that it lies in."""

@@ -692,6 +692,10 @@ class Store(ConversationLog, Protocol):
         """Return how long ago it was last certain that `head` knows what other hubs wrote; 0 where there are none."""
         ...
 
+    def offline_seconds(self) -> float | None:
+        """Return how old that is by which reads are answered while the database is away; None where the store itself answers."""
+        ...
+
     def lease(self, name: str, seconds: float) -> Lease | None:
         """Take the lease ``name``, which others get ``seconds`` after this process died; None while another hub has it.
 

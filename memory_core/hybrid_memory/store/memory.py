@@ -443,6 +443,10 @@ class MemoryStore:
         """Return 0: nobody else writes."""
         return 0.0
 
+    def offline_seconds(self) -> float | None:
+        """Return None: it is never away."""
+        return None
+
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
         with self._data.reading():

@@ -109,6 +109,10 @@ def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source:
         random_source=random_source,
         notices=target.notices,
     )
+    if settings.offline_reads_seconds:
+        from hybrid_memory.store.offline import OfflineReads
+
+        return cast("Store", OfflineReads(cast("Store", store), settings.offline_reads_seconds))
     return cast("Store", store)
 
 

@@ -75,7 +75,8 @@ def recall(request: OperationRequest) -> dict[str, Any]:
         }
         for hit in in_sections(result.hits, lambda hit: hit.section)
     ]
-    return {"hits": hits, "total": result.total, "words_alone": result.words_alone, "unknown": result.unknown}
+    found = {"hits": hits, "total": result.total, "words_alone": result.words_alone, "unknown": result.unknown}
+    return found if result.offline_seconds is None else found | {"offline_seconds": round(result.offline_seconds, 1)}
 
 
 def remember(request: OperationRequest) -> dict[str, Any]:

@@ -113,6 +113,8 @@ def recall(
         print_memory(hit, [*_judged(hit), hit["tier"]], when=hit["when"])
     if not hits:
         note("nothing is remembered yet" if brief else "nothing is remembered about this")
+    if (offline := result.get("offline_seconds")) is not None:
+        note(f"the database cannot be reached: this is what was known {offline:.0f} seconds ago, and nothing later")
     if result["words_alone"]:
         note("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
     if result["total"] > len(hits) and not unknown:  # of what is unknown three are shown, whatever the limit

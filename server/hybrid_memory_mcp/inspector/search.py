@@ -313,6 +313,10 @@ class _Search:
             notes.append("The answer says that probably nothing is known about this, and shows what is nearest.")
         if self.found.hits and all(hit.weak for hit in self.found.hits):
             notes.append("Everything shown is weak: it hardly has to do with the question.")
+        if self.found.offline_seconds is not None:
+            notes.append(
+                f"The database cannot be reached: this is what was known {self.found.offline_seconds:.0f} seconds ago."
+            )
         if self.found.words_alone:
             notes.append("Searched by words alone: the embedding model is not at hand, so meaning counts for nothing.")
         elif self.found.pending:

@@ -80,6 +80,7 @@ PROMPT_EVENT = "UserPromptSubmit"  # as Claude Code and Codex call the event at 
 
 PROBABLY_UNKNOWN = "Probably nothing is known about this. Closest:"
 HELD_BACK = "untrusted memories held back, behind the cursor"
+OFFLINE = "the memory's database cannot be reached: this is what was known {} ago, and nothing later"
 WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try other words for the same thing"
 
 # Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
@@ -548,6 +549,8 @@ class _Page:
         notes = []
         if more := len(self._result.missing) - len(self._missing):
             notes.append(f"{more} more ids missing")
+        if self._result.offline_seconds is not None:
+            notes.append(OFFLINE.format(_span(self._result.offline_seconds)))
         if self._result.words_alone:
             notes.append(WORDS_ALONE)
         elif self._result.pending:
@@ -715,6 +718,14 @@ def _remarks(entry: Structured) -> list[str]:
     if entry["origin"] in _TOLD_ORIGINS:
         remarks.append(_TOLD_ORIGINS[entry["origin"]])
     return remarks
+
+
+def _span(seconds: float) -> str:
+    """Return how long something lasted in a word or two: seconds, minutes, then hours."""
+    for name, length in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {name}"
+    return f"{seconds:.0f} s"
 
 
 def _group(group: ReflectionGroup, room: int, zone: tzinfo | None) -> Structured:

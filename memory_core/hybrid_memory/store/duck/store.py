@@ -231,6 +231,10 @@ class DuckStore:
         """Return 0: nobody else writes."""
         return 0.0
 
+    def offline_seconds(self) -> float | None:
+        """Return None: it is never away."""
+        return None
+
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
         with self._engine.operation():

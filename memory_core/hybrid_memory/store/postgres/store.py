@@ -244,6 +244,10 @@ class PostgresStore:
         """Return how long ago the server last said where all logs end; 0 while nobody follows, and it is asked each time."""
         return 0.0 if self._following is None else self._following.behind_seconds()
 
+    def offline_seconds(self) -> float | None:
+        """Return None: reads ask the database (`store.offline` stands before it where they need not)."""
+        return None
+
     def _renew(self) -> None:
         """Take over the secret of the store that the database holds by now, after a restore."""
         self._term_key = ensure_term_key(self.connections, SystemRandomSource())
