@@ -16,7 +16,7 @@ from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.admin.user_files import atomic_file, file_errors
 from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreReadOnly
 from hybrid_memory.private_files import fsync_file, fsync_folder
-from hybrid_memory.store.home_files import BACKUPS, list_backups
+from hybrid_memory.store.home_files import BACKUPS, MAKING, MOMENT, list_backups
 from hybrid_memory.store.store_file import examine_file, file_restorer, make_private_folder, remove_file, verify_file
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from hybrid_memory.store.restoring import Restored
     from hybrid_memory.store.transfer import TransferableStore
 
-_UNFINISHED = ".making.duckdb"
-_MOMENT = ".moving.duckdb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def create_backup(
         StoreDamaged: what was written cannot be read again.
     """
     folder = _backup_folder(home)
-    part = folder / _UNFINISHED
+    part = folder / MAKING
     remove_file(part)  # what a killed backup left
     try:
         written = store.transfer.copy_to(part)
@@ -87,7 +85,7 @@ def create_backup(
 
 def file_for_moment(home: Path) -> Path:
     """Return where a copy of the store goes that only a move reads; what a killed one left there is removed."""
-    file = _backup_folder(home) / _MOMENT
+    file = _backup_folder(home) / MOMENT
     remove_file(file)
     return file
 

@@ -13,6 +13,12 @@ from pathlib import Path
 
 BACKUPS = "backups"
 QUARANTINE = "quarantine"
+MAKING = ".making.duckdb"
+"""A backup among the others until it is whole."""
+MOMENT = ".moving.duckdb"
+"""A copy among the backups that only a move reads."""
+UNFINISHED_MOVE = "memory.moving"
+"""A store in its folder until it is whole that is moved there."""
 REPORT = "report.json"
 """What is told of a folder in quarantine: it holds no memories."""
 SPOOLS = "imports"
@@ -44,6 +50,12 @@ def find_copies(home: Path) -> OtherCopies:
     """Return the other files of a store's folder that may hold memories."""
     found = plain_files(home / QUARANTINE)
     return OtherCopies(tuple(list_backups(home)), tuple(sorted(file for file in found if file.name != REPORT)))
+
+
+def unfinished_copies(home: Path) -> list[Path]:
+    """Return what killed backups and moves left in a store's folder: files of memories that no list of backups names."""
+    names = [home / BACKUPS / MAKING, home / BACKUPS / MOMENT, home / UNFINISHED_MOVE]
+    return [file for one in names for file in (one, one.with_name(one.name + ".wal")) if file.is_file()]
 
 
 def plain_files(folder: Path) -> Iterator[Path]:

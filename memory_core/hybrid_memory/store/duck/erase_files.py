@@ -25,7 +25,7 @@ from hybrid_memory.store.duck.redact_rows import exchange_words, redact_rows
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.erasing import CatchUpJob, ErasureJob, OnStep, Purged, PurgeJob, RedactionJob, RemainingState
-from hybrid_memory.store.home_files import LOGS, SPOOLS, OtherCopies, find_copies, plain_files
+from hybrid_memory.store.home_files import LOGS, SPOOLS, OtherCopies, find_copies, plain_files, unfinished_copies
 from hybrid_memory.store.transfer import PurgeSelection
 
 if TYPE_CHECKING:
@@ -188,8 +188,9 @@ class _FileErasure:
             for file in copies.set_aside:
                 if file.exists() and not is_database(file):
                     file.unlink()
-            for file in plain_files(home / SPOOLS):  # of an import that was killed
-                file.unlink()
+            # Of an import, a backup or a move that was killed.
+            for file in (*plain_files(home / SPOOLS), *unfinished_copies(home)):
+                file.unlink(missing_ok=True)
             for file in plain_files(home / LOGS):
                 with file.open("r+b") as stream:
                     stream.truncate(0)

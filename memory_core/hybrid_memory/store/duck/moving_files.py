@@ -24,6 +24,7 @@ from hybrid_memory.store.duck.restore_file import folder_for_replaced
 from hybrid_memory.store.duck.row_tables import DuckRows, DuckRowTarget
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.term_key import ensure_term_key
+from hybrid_memory.store.home_files import UNFINISHED_MOVE
 from hybrid_memory.store.moving import NOT_EMPTY
 from hybrid_memory.store.row_copy import copy_rows, row_sums
 
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
 _IN_USE = """
     SELECT EXISTS (FROM memory) OR EXISTS (FROM log) OR EXISTS (FROM buffer) OR EXISTS (FROM conversation)
 """
-
-
-def unfinished_file(path: Path) -> Path:
-    """Return where a store is made that is moved to the place of a database file."""
-    return path.with_suffix(".moving")
 
 
 @contextmanager
@@ -117,7 +113,7 @@ class _FolderTarget:
 
     def __init__(self, path: Path, now: datetime) -> None:
         self._path = path
-        self._file = unfinished_file(path)
+        self._file = path.with_name(UNFINISHED_MOVE)
         self._now = now
         self._open: AbstractContextManager[SqlSession] | None = None
         self._rows: DuckRowTarget | None = None
