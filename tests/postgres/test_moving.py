@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from datetime import timedelta
+from itertools import count
 
 import pytest
+from tests.core.admin.killed_process import also, killed_at
 from tests.core.admin.sample_stores import exported, filled, opened, some
 from tests.core.store.making import DIMENSIONS, always, put, vector
 
@@ -134,6 +136,46 @@ def test_a_move_that_broke_off_is_gone_on_from_and_nobody_opens_it_meanwhile(sou
         assert store.info().memories == 24
 
 
+@pytest.mark.parametrize(
+    "point", ["chunk:7", *also("begun", "chunk:1", "chunk:12", "copied", "compared", "checked", "finished")]
+)
+def test_a_move_into_a_database_that_is_killed_is_gone_on_from(source, database, tmp_path, point):
+    assert killed_at("migrate", tmp_path / "unused", point, source, database.conninfo)
+    if point == "finished":
+        with pytest.raises(InvalidInput):
+            to_database(source, database)
+    else:
+        with pytest.raises(StoreError, match="not whole yet"):
+            PostgresStore.open(database.conninfo, FakeClock())
+        to_database(source, database)
+    with database_store(database) as store:
+        assert exported(store, tmp_path / "x", vectors=True) == contents(source.parent, tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    "point", ["chunk:9", *also("begun", "chunk:1", "chunk:14", "copied", "compared", "checked", "finished")]
+)
+def test_a_move_out_of_a_database_that_is_killed_is_gone_on_from(source, database, tmp_path, point):
+    to_database(source, database)
+    home = tmp_path / "back"
+    assert killed_at("migrate", home, point, database.conninfo)
+    if point != "finished":
+        assert not (home / "memory.duckdb").exists()
+        to_folder(database, home)
+    assert contents(home, tmp_path / "x") == contents(source.parent, tmp_path / "x")
+
+
+def test_what_hubs_write_while_the_database_is_moved_changes_nothing_of_the_moment(source, database, tmp_path):
+    to_database(source, database)
+    with database_store(database) as store:
+        before = exported(store, tmp_path / "x", vectors=True)
+        writes = count()
+        done = to_folder(database, tmp_path / "back", on_progress=lambda *_: put(store, f"late-{next(writes)}"))
+        assert store.info().memories > 24
+    assert done.memories == 24
+    assert contents(tmp_path / "back", tmp_path / "x") == before
+
+
 def test_a_database_with_memories_is_refused(source, database):
     with database_store(database) as store:
         put(store, "there")
@@ -173,10 +215,32 @@ def test_what_the_database_does_not_hold_as_it_was_read_does_not_count(source, d
             self, table, rows[1:] if table.name == "usage" else rows, number, mark
         ),
     )
-    with pytest.raises(StoreDamaged, match="not put to use"):
+    with pytest.raises(StoreDamaged, match="so it was removed"):
         to_database(source, database)
+    monkeypatch.undo()
+    assert to_database(source, database).memories == 24
+
+
+def test_a_database_that_a_hub_uses_is_refused(source, database):
+    database.rows(
+        "INSERT INTO hub (id, name, version, started_at, seen_at) "
+        "SELECT 'x', 'kitchen', '1', 0, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint RETURNING id"
+    )
+    with pytest.raises(InvalidInput, match="in use by a hub \\(kitchen\\)"):
+        to_database(source, database)
+
+
+def test_a_database_without_a_store_or_with_half_of_one_is_no_source(source, database, tmp_path):
+    with pytest.raises(StoreError, match="no hub has ever opened it"):
+        to_folder(database, tmp_path / "back")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        to_database(source, database, on_progress=stop)
     with pytest.raises(StoreError, match="not whole yet"):
-        PostgresStore.open(database.conninfo, FakeClock())
+        to_folder(database, tmp_path / "back")
 
 
 def test_a_zero_character_is_named_and_nothing_is_lost(source, database):

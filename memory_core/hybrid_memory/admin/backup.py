@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from hybrid_memory.store.transfer import TransferableStore
 
 
-
 @dataclass(frozen=True, slots=True)
 class Backup:
     """A backup that was made and read again: its file, the memories in it, its bytes, and how many old ones went."""

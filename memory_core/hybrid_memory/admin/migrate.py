@@ -63,15 +63,16 @@ def migrate(
     sums = copy_rows(source.rows, target.rows, lambda done, _: on_progress(done, total))
     on_step("copied")
     with target.written() as written:
-        if row_sums(written.rows, lambda done, _: on_progress(rows + done, total)) != sums:
-            raise StoreDamaged("the copy does not hold what was read from the store; it was not put to use. Try again")
+        same = row_sums(written.rows, lambda done, _: on_progress(rows + done, total)) == sums
         on_step("compared")
         contents = source.contents()
         export = _digest(contents, lambda done: on_progress(2 * rows + done, total))
-        if _digest(written.contents(), lambda done: on_progress(2 * rows + lines + done, total)) != export:
-            raise StoreDamaged(
-                "the copy exports something else than the store does; it was not put to use. Please report it"
-            )
+        same = same and _digest(written.contents(), lambda done: on_progress(2 * rows + lines + done, total)) == export
+    if not same:
+        target.discard()
+        raise StoreDamaged(
+            "the copy is not what was read from the store, so it was removed; the store is as it was. Try again; if it persists, report it"
+        )
     on_step("checked")
     target.finish(now)
     on_step("finished")

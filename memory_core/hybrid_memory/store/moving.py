@@ -58,6 +58,10 @@ class MoveTarget(Protocol):
         """Give what is there now, read again from where it lies."""
         ...
 
+    def discard(self) -> None:
+        """Remove what is there: the place is empty again."""
+        ...
+
     def finish(self, now: datetime) -> None:
         """Let what is there be a store from now on."""
         ...

@@ -39,10 +39,13 @@ elif what == "purge":
     from hybrid_memory.model import MemoryId
     purge(file_eraser(home), PurgeSelection(namespace="default", ids=(MemoryId(rest[0]),)), START, actor="test", on_step=on_step)
 elif what == "migrate":
+    # ``rest``: a file and, where the target is no folder, a database; or a database alone.
     from hybrid_memory.admin.migrate import migrate
-    from hybrid_memory.store.moving import file_source, folder_target
+    from hybrid_memory.store.moving import database_source, database_target, file_source, folder_target
     told = lambda done, total: on_step("chunk")
-    with file_source(Path(rest[0])) as source, folder_target(home, START) as target:
+    from_where = database_source(rest[0]) if "host=" in rest[0] else file_source(Path(rest[0]))
+    to_where = database_target(rest[1], START) if rest[1:] else folder_target(home, START)
+    with from_where as source, to_where as target:
         migrate(source, target, START, on_step=on_step, on_progress=told)
 elif what == "import":
     from hybrid_memory.clock import SystemClock

@@ -143,6 +143,10 @@ class _FolderTarget:
         with open_session(self._file, read_only=True) as session:
             yield _FileMoment(session)
 
+    def discard(self) -> None:
+        self.close()
+        remove_database(self._file)
+
     def finish(self, now: datetime) -> None:
         with open_session(self._file) as session:
             DuckRowTarget(session).finish()

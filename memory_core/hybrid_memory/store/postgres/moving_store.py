@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.export_rows import contents_of
-from hybrid_memory.store.postgres.row_tables import PgRows, PgRowTarget
+from hybrid_memory.store.postgres.row_tables import PgRows, PgRowTarget, refuse_while_moving
 from hybrid_memory.store.postgres.schema import migrate
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ _WAIT_SECONDS = 10.0
 @contextmanager
 def database_source(conninfo: str) -> Iterator[MoveSource]:
     """Give this moment of the store in a database."""
-    with _connected(conninfo) as connections, connections.copying(EVERYTHING) as session:
-        yield _DatabaseMoment(session)
+    with _connected(conninfo) as connections:
+        refuse_while_moving(connections)
+        with connections.copying(EVERYTHING) as session:
+            yield _DatabaseMoment(session)
 
 
 @contextmanager
@@ -78,6 +80,9 @@ class _DatabaseTarget:
     def written(self) -> Iterator[MoveSource]:
         with self._connections.copying(EVERYTHING) as session:
             yield _DatabaseMoment(session)
+
+    def discard(self) -> None:
+        self._rows.discard()
 
     def finish(self, now: datetime) -> None:
         del now  # nothing is put aside

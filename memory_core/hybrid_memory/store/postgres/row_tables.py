@@ -15,6 +15,7 @@ from hybrid_memory.errors import ConstraintViolation, InvalidInput, StoreError
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
 from hybrid_memory.store.moving import NOT_EMPTY, OF_ANOTHER
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.hub_rows import living
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.row_copy import (
     CHUNK_ROWS,
@@ -43,6 +44,7 @@ _TRUNCATE = Template("TRUNCATE moved_$name")
 _DELETE = Template("DELETE FROM $table")
 
 _STORE = "COPY (SELECT id, term_key, sync_number FROM store) TO STDOUT (FORMAT BINARY)"
+_HAS_KEY = "SELECT 1 FROM store WHERE term_key IS NOT NULL"
 _SET_STORE = "UPDATE store SET id = $1, term_key = $2, sync_number = $3"
 _VECTORS = """
     COPY (
@@ -151,6 +153,8 @@ class PgRows:
 
     def chunks(self, table: MovedTable) -> Iterator[list[MovedRow]]:
         """Yield a table's rows as they come from the server."""
+        if table is STORE and self._session.row(_HAS_KEY) is None:
+            raise StoreError("the database holds no store yet: no hub has ever opened it")
         with translated(), self._session.connection.cursor().copy(_READ[table.name]) as copy:
             copy.set_types([_TYPES[value] for value in table.columns.values()])
             rows = copy.rows()
@@ -185,10 +189,14 @@ class PgRowTarget:
         """Note whose copy this is, unless that stands there.
 
         Raises:
-            InvalidInput: there are memories, or the unfinished copy of another store.
+            InvalidInput: there are memories, or the unfinished copy of another store; or a hub uses the database.
         """
         with self._connections.filling(EVERYTHING) as session:
             session.send(_LOCK)
+            hubs = living(session)
+            if hubs:
+                names = ", ".join(sorted({one.name for one in hubs}))
+                raise InvalidInput("TO", f"is in use by a hub ({names}); close its clients, and try again in a minute")
             found = session.row(_MARKS, _SOURCE)
             if found is not None:
                 if found[0] != store_id:
@@ -199,6 +207,13 @@ class PgRowTarget:
             for table in MOVED_TABLES:
                 clear_table(session, table)
             session.change(_ADD_MARK, _SOURCE, 0, store_id)
+
+    def discard(self) -> None:
+        """Remove all rows and marks: the database is empty again."""
+        with self._connections.filling(EVERYTHING) as session:
+            for table in MOVED_TABLES:
+                clear_table(session, table)
+            session.change(_FINISH)
 
     def finish(self) -> None:
         """Take the marks out: the tables are a store from now on."""
