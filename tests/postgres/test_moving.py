@@ -137,7 +137,7 @@ def test_a_move_that_broke_off_is_gone_on_from_and_nobody_opens_it_meanwhile(sou
 
 
 @pytest.mark.parametrize(
-    "point", ["chunk:7", *also("begun", "chunk:1", "chunk:12", "copied", "compared", "checked", "finished")]
+    "point", [*also("chunk:7", "begun", "chunk:1", "chunk:12", "copied", "compared", "checked", "finished")]
 )
 def test_a_move_into_a_database_that_is_killed_is_gone_on_from(source, database, tmp_path, point):
     assert killed_at("migrate", tmp_path / "unused", point, source, database.conninfo)
@@ -153,7 +153,7 @@ def test_a_move_into_a_database_that_is_killed_is_gone_on_from(source, database,
 
 
 @pytest.mark.parametrize(
-    "point", ["chunk:9", *also("begun", "chunk:1", "chunk:14", "copied", "compared", "checked", "finished")]
+    "point", [*also("chunk:9", "begun", "chunk:1", "chunk:14", "copied", "compared", "checked", "finished")]
 )
 def test_a_move_out_of_a_database_that_is_killed_is_gone_on_from(source, database, tmp_path, point):
     to_database(source, database)
