@@ -23,6 +23,7 @@ from hybrid_memory.clock import RandomSource
 from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 from hybrid_memory_mcp.http.bodies import BodyReader
 from hybrid_memory_mcp.http.responses import (
+    DATABASE_AWAY,
     LATER,
     LEAVING,
     NO_SESSION,
@@ -40,6 +41,9 @@ from hybrid_memory_mcp.mcp_api.sdk import handle_modern_request, lowlevel_server
 from hybrid_memory_mcp.runtime.error_log import log, log_failure
 from hybrid_memory_mcp.runtime.http_bodies import replayed
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
+
+BEHIND_SECONDS = 3.0
+"""A server whose database has not answered for longer is not well; it is asked several times a second."""
 
 _STALE_CHECK_SECONDS = 1.0  # so long an open stream outlives its token
 
@@ -105,8 +109,10 @@ class HttpApp:
         if refusal is not None:
             return refusal
         if scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
-            await response.empty(204)
-            return None
+            if self.sessions.behind_seconds() <= BEHIND_SECONDS:
+                await response.empty(204)
+                return None
+            return DATABASE_AWAY
         # (2) The token; then path, method and the number of its requests.
         grant = self._grant(headers)
         refusal = self._refuse_request(scope, grant)

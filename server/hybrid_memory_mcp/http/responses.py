@@ -35,6 +35,7 @@ TOO_MANY_SESSIONS = Refusal(
 )
 FULL = Refusal(503, "too many sessions are open; try again later", INTERNAL_ERROR, LATER, closing=False)
 LEAVING = Refusal(503, "the server is shutting down; try again", INTERNAL_ERROR, LATER)
+DATABASE_AWAY = Refusal(503, "the memory's database does not answer", INTERNAL_ERROR, LATER, closing=False)
 NO_JSON = Refusal(400, "the body is not JSON in UTF-8", PARSE_ERROR, closing=False)
 
 

@@ -165,6 +165,10 @@ class HttpSessions:
     def __iter__(self) -> Iterator[HttpSession]:
         return iter([*self._sessions.values(), *self._shared.values()])
 
+    def behind_seconds(self) -> float:
+        """Return how long ago the store last knew for certain what others wrote; endless where it could not be opened."""
+        return self._provider.behind_seconds()
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the body runs; then every session ends."""

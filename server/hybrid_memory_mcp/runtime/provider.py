@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import threading
@@ -25,7 +26,7 @@ import anyio.from_thread
 import anyio.to_thread
 
 from hybrid_memory.clock import RandomSource, SystemClock
-from hybrid_memory.errors import StoreClosed, StoreLocked
+from hybrid_memory.errors import HybridMemoryError, StoreClosed, StoreLocked
 from hybrid_memory.model import Scope
 from hybrid_memory.rwlock import ReadWriteLock
 from hybrid_memory.shortage import check_address_space
@@ -74,6 +75,8 @@ class ServiceProvider:
         self._operations = ReadWriteLock()
         self._service: MemoryService | None = None
         self._closed = False
+        self._failure: HybridMemoryError | None = None
+        self._failed_at = 0.0
         self._listeners: dict[object, tuple[CommitListener, Callable[[], bool]]] = {}
         self._commits: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._notifying: threading.Thread | None = None
@@ -135,14 +138,25 @@ class ServiceProvider:
     def ensure_open(self) -> MemoryService:
         """Return the service, opening it if need be; blocks.
 
+        Of callers that come while it is being opened none tries again what has just failed: a database that cannot be reached is waited
+        for once, not once a caller.
+
         Raises:
             HybridMemoryError: the store cannot be opened; `StoreClosed` after `close`.
         """
+        came = time.monotonic()
         with self._opening:
             if self._closed:
                 raise _shutting_down()
             if self._service is None:
-                self._service = self._open_service()
+                if self._failure is not None and came < self._failed_at:
+                    raise self._failure
+                try:
+                    self._service = self._open_service()
+                except HybridMemoryError as error:
+                    self._failure, self._failed_at = error, time.monotonic()
+                    raise
+                self._failure = None
                 self._service.listen(self._queue_commit)
                 if self._notifying is None:
                     self._notifying = threading.Thread(
@@ -211,6 +225,16 @@ class ServiceProvider:
     def is_open(self) -> bool:
         """Whether the service is open at this moment."""
         return self._service is not None
+
+    def behind_seconds(self) -> float:
+        """Return how long ago the open store last knew for certain what others wrote; endless where it could not be opened."""
+        service = self._service
+        if service is None:
+            return 0.0 if self._failure is None else math.inf
+        try:
+            return service.store.behind_seconds()
+        except HybridMemoryError:
+            return math.inf
 
     def announce(self, namespaces: Iterable[str]) -> None:
         """Tell listeners soon that some namespaces changed otherwise than by a write."""

@@ -136,6 +136,14 @@ async def test_health_is_told_to_anybody_and_says_nothing(raw):
     assert (answer.status, answer.body) == (204, b"")
 
 
+@pytest.mark.parametrize(("behind", "status"), [(0.0, 204), (2.0, 204), (4.0, 503)])
+async def test_the_health_check_tells_whether_the_database_answers(raw, provider, service, behind, status):
+    provider.ensure_open()
+    service.store.behind_seconds = lambda: behind
+    answer = await raw.ask("GET", path="/healthz", authorization=None)
+    assert answer.status == status
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/mcp/", "/mcp/..", "//mcp", "/healthz/x", "/.well-known/oauth-protected-resource"]
 )

@@ -1,5 +1,6 @@
 """The provider opens the memory once, lends it to calls, closes it for work that needs the files, and keeps its threads few."""
 
+import math
 import queue
 import threading
 
@@ -8,7 +9,7 @@ import anyio.lowlevel
 import pytest
 from tests.server.services import SCOPE, WAIT_SECONDS, ObservedService
 
-from hybrid_memory.errors import StoreClosed, StoreLocked
+from hybrid_memory.errors import EngineUnavailable, StoreClosed, StoreLocked
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, WorkerPool
 
@@ -271,3 +272,77 @@ async def test_who_leaves_before_there_is_a_place_gives_back_the_one_in_the_lane
             await workers.run(lambda: None, limiter)
         assert limiter.borrowed_tokens == 0
         end.set()
+
+
+class WatchedLock:
+    """A lock that tells how many came to it."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self.came = threading.Semaphore(0)
+
+    def __enter__(self):
+        self.came.release()
+        self._lock.acquire()
+
+    def __exit__(self, *_):
+        self._lock.release()
+
+
+class Unreachable:
+    """A store whose opening fails, once it is let go."""
+
+    def __init__(self):
+        self.tries = 0
+        self.begun = threading.Event()
+        self.may_fail = threading.Event()
+
+    def __call__(self):
+        self.tries += 1
+        self.begun.set()
+        assert self.may_fail.wait(WAIT_SECONDS)
+        raise EngineUnavailable("the database cannot be reached")
+
+
+def test_of_callers_that_wait_for_an_opening_none_tries_again_what_failed():
+    opening = Unreachable()
+    provider = ServiceProvider(opening)
+    provider._opening = WatchedLock()
+    told = queue.Queue()
+
+    def ask():
+        try:
+            provider.ensure_open()
+        except EngineUnavailable as error:
+            told.put(str(error))
+
+    first = started(ask)
+    assert opening.begun.wait(WAIT_SECONDS)
+    others = [started(ask) for _ in range(3)]
+    for _ in range(4):
+        assert provider._opening.came.acquire(timeout=WAIT_SECONDS)
+    opening.may_fail.set()
+    for one in (first, *others):
+        one.join(WAIT_SECONDS)
+    assert [told.get(timeout=WAIT_SECONDS) for _ in range(4)] == ["the database cannot be reached"] * 4
+    assert opening.tries == 1
+
+
+def test_who_comes_later_tries_again():
+    opening = Unreachable()
+    opening.may_fail.set()
+    provider = ServiceProvider(opening)
+    for _ in range(2):
+        with pytest.raises(EngineUnavailable):
+            provider.ensure_open()
+    assert opening.tries == 2
+
+
+def test_a_store_that_could_not_be_opened_is_endlessly_behind_and_one_that_nobody_asked_for_is_not():
+    opening = Unreachable()
+    opening.may_fail.set()
+    provider = ServiceProvider(opening)
+    assert provider.behind_seconds() == 0
+    with pytest.raises(EngineUnavailable):
+        provider.ensure_open()
+    assert provider.behind_seconds() == math.inf
