@@ -704,6 +704,10 @@ class Store(ConversationLog, Protocol):
         """
         ...
 
+    def connection_counts(self) -> Mapping[str, int]:
+        """Return how many connections to a server there are, by their state, and callers that wait for one; nothing without a server."""
+        ...
+
     def other_hubs(self) -> Sequence[OtherHub]:
         """Return the other hubs that serve this store at this moment, by their names."""
         ...

@@ -457,6 +457,10 @@ class MemoryStore:
         del name, seconds
         return OwnLease()
 
+    def connection_counts(self) -> Mapping[str, int]:
+        """Return nothing: there is no server."""
+        return {}
+
     def other_hubs(self) -> Sequence[OtherHub]:
         """Return nothing: there are none."""
         return ()

@@ -284,7 +284,7 @@ class HttpSessions:
         views = Views(limiter, scope, settings.zone, self._random_source, settings.prompts, clients=clients)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
-        server = MemoryServer(limiter, scope, settings.zone, views, state_key=key)
+        server = MemoryServer(limiter, scope, settings.zone, views, state_key=key, measure=provider.measure)
         session_id = session_id or self._sealed(f"{self._random_source.bits(_SESSION_ID_BITS):0{_ID_DIGITS}x}", grant)
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         if lasting:

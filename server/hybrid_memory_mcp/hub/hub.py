@@ -341,6 +341,7 @@ class Hub:
             on_start_of=connection.on_start_of,
             state_key=resources.state_key,
             may_recall=partial(_may_recall, client, resources.home, noted),
+            **({} if (measure := resources.provider.measure) is None else {"measure": measure}),
         )
 
     async def _warm_up(self, where: ClientPlace) -> None:

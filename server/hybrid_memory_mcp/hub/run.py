@@ -30,6 +30,7 @@ from hybrid_memory_mcp.hub.store_choice import own_choice
 from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
+from hybrid_memory_mcp.runtime.telemetry import telemetry_of
 
 # A client that closes its pipes expects the end within a second; what was answered is on disk.
 _CLOSE_TIMEOUT_SECONDS = 0.85
@@ -147,11 +148,15 @@ def make_resources(
         limits = store_settings(home)
     except InvalidInput:
         limits = StoreSettings.model_construct()  # every call will say what is wrong with the settings
+    provider = ServiceProvider(
+        lambda: open_service(home, embedder, random_source, lock_timeout_seconds), limits.calls_at_once
+    )
+    telemetry = telemetry_of(provider)
+    if telemetry is not None:
+        provider.report_to(telemetry)
     return HubResources(
         home=home,
-        provider=ServiceProvider(
-            lambda: open_service(home, embedder, random_source, lock_timeout_seconds), limits.calls_at_once
-        ),
+        provider=provider,
         clock=SystemClock(),
         random_source=random_source,
         state_key=state_key,

@@ -6,6 +6,7 @@ The hub and the HTTP server make one for each client. `MemoryServer.call_tool` i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -89,7 +90,8 @@ class MemoryServer(MCPServer[None]):
 
     Our own tools are listed and called here; tools added through the SDK keep working. ``zone`` is that of dates without one.
     ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
-    ``may_recall`` says whether memories may come unasked (a quiet read); it looks at a file.
+    ``may_recall`` says whether memories may come unasked (a quiet read); it looks at a file. ``measure`` measures each call of a tool, by
+    its name.
     """
 
     def __init__(
@@ -103,7 +105,9 @@ class MemoryServer(MCPServer[None]):
         on_start_of: OnStartOf | None = None,
         state_key: bytes | None = None,
         may_recall: Callable[[], bool] | None = None,
+        measure: Callable[[str], AbstractContextManager[None]] | None = None,
     ) -> None:
+        self._measure = measure
         self._provider = provider
         self._may_recall = may_recall
         self._where = scope if isinstance(scope, ClientPlace) else ClientPlace(scope)
@@ -149,6 +153,14 @@ class MemoryServer(MCPServer[None]):
         Raises:
             ToolError: says what is wrong in words for the model: the tool's name, an argument, or what failed.
         """
+        if self._measure is None:
+            return await self._call_tool(name, arguments, context)
+        with self._measure(name if name in self._tools else "other"):
+            return await self._call_tool(name, arguments, context)
+
+    async def _call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None
+    ) -> CallToolResult | InputRequiredResult:
         # (1) Which tool; one that was added through the SDK is the SDK's.
         tool = self._tools.get(name)
         if tool is None:

@@ -15,7 +15,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from enum import Enum, auto
 from pathlib import Path
@@ -35,6 +35,7 @@ from hybrid_memory_mcp.runtime.error_log import log_and_continue
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
+    from hybrid_memory_mcp.runtime.telemetry import Measure, Telemetry
 
 T = TypeVar("T")
 
@@ -81,6 +82,10 @@ class ServiceProvider:
         self._commits: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._notifying: threading.Thread | None = None
         self._steps_to_skip = 0
+        self._on_commit: CommitListener | None = None
+        self._stop_measuring: Callable[[], None] | None = None
+        self.measure: Measure | None = None
+        """Measures calls of tools, where somebody wants figures."""
         self.workers = WorkerPool(calls_at_once)
         self.calls = 0
 
@@ -158,6 +163,8 @@ class ServiceProvider:
                     raise
                 self._failure = None
                 self._service.listen(self._queue_commit)
+                if self._on_commit is not None:
+                    self._service.listen(self._on_commit)
                 if self._notifying is None:
                     self._notifying = threading.Thread(
                         target=self._notify_listeners, name="commit-listeners", daemon=True
@@ -211,8 +218,13 @@ class ServiceProvider:
         """
         with self._opening:
             service, self._service, self._closed = self._service, None, True
-        if service is None:
-            return
+        if service is not None:
+            self._close_service(service, scope)
+        if self._stop_measuring is not None:
+            with log_and_continue("sending the last figures"):
+                self._stop_measuring()
+
+    def _close_service(self, service: MemoryService, scope: Scope | None) -> None:
         self._listeners.clear()
         if scope is not None:
             with log_and_continue("ending the session"):
@@ -235,6 +247,18 @@ class ServiceProvider:
             return service.store.behind_seconds()
         except HybridMemoryError:
             return math.inf
+
+    def connections(self) -> Mapping[str, int]:
+        """Return what the open store tells of its connections, by their state; nothing where it has none."""
+        return {} if self._service is None else self._service.store.connection_counts()
+
+    def report_to(self, telemetry: Telemetry) -> None:
+        """Let calls and commits be measured; called before the first one."""
+        self.measure, self._on_commit, self._stop_measuring = (
+            telemetry.measure,
+            telemetry.note_commit,
+            telemetry.close,
+        )
 
     def announce(self, namespaces: Iterable[str]) -> None:
         """Tell listeners soon that some namespaces changed otherwise than by a write."""

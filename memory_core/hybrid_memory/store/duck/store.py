@@ -249,6 +249,10 @@ class DuckStore:
         del name, seconds
         return OwnLease()
 
+    def connection_counts(self) -> Mapping[str, int]:
+        """Return nothing: there is no server."""
+        return {}
+
     def other_hubs(self) -> Sequence[OtherHub]:
         """Return nothing: there are none."""
         return ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import select
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -95,6 +95,12 @@ class Connections:
         """Close all connections once they are free; calling it again does nothing."""
         self._watch.close()
         self._pool.close()
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many connections are open and idle, and how many callers wait for one."""
+        found = self._pool.get_stats()
+        names = {"open": "pool_size", "idle": "pool_available", "waiting": "requests_waiting"}
+        return {state: found.get(name, 0) for state, name in names.items()}
 
     @contextmanager
     def reading(self, namespaces: Sequence[str]) -> Iterator[PgSession]:

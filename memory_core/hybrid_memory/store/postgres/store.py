@@ -258,6 +258,10 @@ class PostgresStore:
         """Take a lease, which is renewed until it is given back; None while another hub has it."""
         return self.leases.take(name, seconds)
 
+    def connection_counts(self) -> Mapping[str, int]:
+        """Return how many connections of the pool are open and idle, and how many callers wait for one."""
+        return self.connections.counts()
+
     def other_hubs(self) -> Sequence[OtherHub]:
         """Return the other hubs that serve this store at this moment, by their names."""
         own = None if self._following is None else self._following.hub
