@@ -25,7 +25,7 @@ PLUGIN = "hybrid-memory@hybrid-memory-mcp"
 _FIRST = ("type", "source")
 
 
-_VARIABLES = [f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "PROJECT", "HOOKS")]
+_VARIABLES = [f"HYBRID_MEMORY_{name}" for name in ("HOME", "STORE", "NAMESPACE", "AGENT", "PROJECT", "HOOKS")]
 
 
 def _everywhere(*places: str) -> Places:

@@ -6,7 +6,6 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
 import pytest
 from tests.server.raw import started
 from typer.testing import CliRunner
@@ -133,6 +132,8 @@ def test_a_client_of_a_database_that_is_away_hears_so_and_goes_on_when_it_comes(
 
 
 def test_a_database_of_a_later_version_is_left_alone_and_the_client_hears_what_to_do(folder, database):
+    import psycopg
+
     with psycopg.connect(database.conninfo_of("keeper"), autocommit=True) as connection:
         connection.execute("INSERT INTO migration (number, name, applied_at) VALUES (999, 'later', 0)")
     with client(folder / "one", database.address) as one:
