@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.base import Decision, LogEntry, Store, WriteBatch, WriteView
+    from hybrid_memory.store.base import Decision, LogEntry, News, Store, WriteBatch, WriteView
 
 Tell = Callable[[str, frozenset[str]], None]
 """Tells listeners in which sessions of a namespace something changed; in none: nobody knows where."""
@@ -97,8 +97,8 @@ class _WithoutVectors:
         return {}
 
 
-Read = Callable[[str, int, int], "tuple[Sequence[LogEntry], Mapping[MemoryId, Memory]]"]
-"""Reads what the log of a namespace says behind a position, at most so many entries, and the memories that it names."""
+Read = Callable[[str, int, int], "News"]
+"""Reads what the log of a namespace says behind a position, at most so many entries (`Store.news`)."""
 
 
 class Announcements:
@@ -157,7 +157,8 @@ class Announcements:
         log: Sequence[LogEntry] = ()
         memories: Mapping[MemoryId, Memory] = {}
         with suppress(StoreError):  # that the store cannot be read now is told by whoever needs it
-            log, memories = self._read(namespace, after, _MOST_READ)
+            news = self._read(namespace, after, _MOST_READ)
+            log, memories = news.log, news.memories
         log = [entry for entry in log if entry.position < before]
         if log and log[-1].position == before - 1:
             self._tell_of(namespace, log, memories)

@@ -190,7 +190,7 @@ class MemoryService:
         self.overviews = Overviews(store, self._index_cache, self._now)
         """The map of the memories, and the names in them."""
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
-        self._announcements = Announcements(self._tell_listeners, self._read_log)
+        self._announcements = Announcements(self._tell_listeners, self.store.news)
         self.following = self._begin_to_follow()
         """Keeps up with other hubs that write to the store."""
 
@@ -1036,10 +1036,6 @@ class MemoryService:
     def _tell_listeners(self, namespace: str, touched: frozenset[str]) -> None:
         for listener in tuple(self._listeners):
             listener(namespace, touched)
-
-    def _read_log(self, namespace: str, after: int, limit: int) -> tuple[Sequence[LogEntry], Mapping[MemoryId, Memory]]:
-        log = self.store.changes(namespace, after, limit)
-        return log, self.store.get(namespace, list(dict.fromkeys(entry.id for entry in log)))
 
     @shared
     def _catch_up(self, namespace: str) -> bool:

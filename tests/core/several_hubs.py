@@ -27,7 +27,7 @@ class HubStore:
         self.before_write = None
 
     def __getattr__(self, name):
-        if name in ("snapshot", "changes"):
+        if name in ("snapshot", "news"):
             self.asked[name] += 1
         return getattr(self.shared, name)
 

@@ -259,10 +259,11 @@ def test_listeners_hear_of_a_change_that_an_own_write_came_upon(hubs):
 
 def test_listeners_hear_that_something_changed_where_nothing_is_loaded(hubs):
     here, there = hubs
+    here.store.asked.clear()
     there.tell("Ada keeps bees", Scope(namespace="other", session="s", actor="test"))
     here.settle()
     assert here.heard == [("other", frozenset())]
-    assert here.store.asked["snapshot"] == here.store.asked["changes"] == 0
+    assert here.store.asked["snapshot"] == here.store.asked["news"] == 0
 
 
 # --- catching up after a while ------------------------------------------------------------------------------------------

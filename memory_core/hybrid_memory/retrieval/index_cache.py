@@ -168,11 +168,11 @@ class IndexCache:
             if _is_far_behind(self._store.head(namespace) - index.head, index.size()):
                 return self._exchanged(namespace, index)
             try:
-                while log := self._store.changes(namespace, index.head, _PAGE_ENTRIES):
-                    ids = tuple(dict.fromkeys(entry.id for entry in log))
-                    memories = self._store.get(namespace, ids)
-                    index.apply(log, memories, self._store.vectors(namespace, ids))
-                    self._followed(namespace, log, memories, index.head)
+                while (news := self._store.news(namespace, index.head, _PAGE_ENTRIES)).log:
+                    index.apply(news.log, news.memories, news.vectors)
+                    self._followed(namespace, news.log, news.memories, index.head)
+                    if len(news.log) < _PAGE_ENTRIES:
+                        break
             except LogTrimmed:
                 return self._exchanged(namespace, index)
             return index
@@ -252,11 +252,11 @@ class IndexCache:
         try:
             if _is_far_behind(self._store.head(namespace) - index.heads[namespace], index.size()):
                 return self._loaded_anew(index)
-            while log := self._store.changes(namespace, index.heads[namespace], _PAGE_ENTRIES):
-                ids = tuple(dict.fromkeys(entry.id for entry in log))
-                memories = self._store.get(namespace, ids)
-                index.follow(namespace, log, memories, self._store.vectors(namespace, ids))
-                self._followed(namespace, log, memories, index.heads[namespace])
+            while (news := self._store.news(namespace, index.heads[namespace], _PAGE_ENTRIES)).log:
+                index.follow(namespace, news.log, news.memories, news.vectors)
+                self._followed(namespace, news.log, news.memories, index.heads[namespace])
+                if len(news.log) < _PAGE_ENTRIES:
+                    break
         except LogTrimmed:
             return self._loaded_anew(index)
         return index

@@ -557,6 +557,18 @@ class ReencodingStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """A part of a namespace's log, in order, with the memories that it names as they are now (not those that were purged since).
+
+    ``vectors`` are those that the memories have.
+    """
+
+    log: Sequence[LogEntry]
+    memories: Mapping[MemoryId, Memory]
+    vectors: Mapping[MemoryId, NDArray[np.float32]]
+
+
 class Follower(Protocol):
     """Who wants to know what other hubs do to a store: called in a thread of the store's, to which it returns at once."""
 
@@ -722,6 +734,14 @@ class Store(ConversationLog, Protocol):
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after`` in order.
+
+        Raises:
+            LogTrimmed: the log was trimmed past ``after``.
+        """
+        ...
+
+    def news(self, namespace: str, after: int, limit: int = 1000) -> News:
+        """Return log entries behind ``after``, and what they are about: what a search structure needs to follow.
 
         Raises:
             LogTrimmed: the log was trimmed past ``after``.

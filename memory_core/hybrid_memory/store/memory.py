@@ -28,6 +28,7 @@ from hybrid_memory.store.base import (
     Lease,
     LogEntry,
     MemoryText,
+    News,
     NewVector,
     NextEmbedder,
     OtherHub,
@@ -484,6 +485,12 @@ class MemoryStore:
         """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._data.reading():
             return self._namespace(namespace).changes_after(after)[: max(limit, 0)]
+
+    def news(self, namespace: str, after: int, limit: int = 1000) -> News:
+        """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
+        log = self.changes(namespace, after, limit)
+        ids = tuple(dict.fromkeys(entry.id for entry in log))
+        return News(log, self.get(namespace, ids), self.vectors(namespace, ids))
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
         """Return all log entries of some memories in order."""

@@ -1,5 +1,5 @@
 import pytest
-from tests.core.store.making import always, memory, move, put, rows
+from tests.core.store.making import DIMENSIONS, always, memory, move, put, rows, vector
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import MemoryId, Tier, Usage
@@ -82,6 +82,50 @@ def test_a_trim_never_goes_back_or_beyond_the_end(store):
     assert [entry.id for entry in store.changes("default", 2)] == ["c"]
     with pytest.raises(LogTrimmed):
         store.changes("default", 1)
+
+
+def test_news_are_the_log_with_the_memories_and_vectors_that_it_names(store):
+    store.pin_embedder("one", DIMENSIONS)
+    put(store, "before")
+    store.write("default", None, always(inserts=(Insert(memory("a"), vector(1)), Insert(memory("b")))))
+    news = store.news("default", 1)
+    assert [entry.id for entry in news.log] == ["a", "b"]
+    assert news.memories == store.get("default", [MemoryId("a"), MemoryId("b")])
+    assert {id_: found.tolist() for id_, found in news.vectors.items()} == {"a": vector(1).tolist()}
+
+
+def test_news_come_in_pages(store):
+    put(store, "a", "b", "c")
+    news = store.news("default", 1, 1)
+    assert ([entry.id for entry in news.log], list(news.memories)) == (["b"], ["b"])
+    assert store.news("default", 3).log == []
+    assert store.news("nothing", 0).memories == {}
+
+
+def test_news_show_a_memory_as_it_is_now(store):
+    put(store, "a")
+    store.write("default", None, move("a", Tier.FADED))
+    assert store.news("default", 0, 1).memories[MemoryId("a")].tier is Tier.FADED
+
+
+def test_news_of_a_trimmed_log_say_so(store):
+    put(store, "a", "b", "c")
+    store.trim("default", 3)
+    with pytest.raises(LogTrimmed):
+        store.news("default", 1)
+
+
+def test_the_embedder_of_a_store_is_told_without_counting(store):
+    assert store.embedder() is None
+    store.pin_embedder("one", DIMENSIONS)
+    assert store.embedder() == ("one", DIMENSIONS)
+    seen = []
+    store.write("default", None, lambda view: seen.append(view.embedder) or always()(view))
+    assert seen == ["one"]
+
+
+def test_a_store_that_nobody_follows_is_never_behind(store):
+    assert store.behind_seconds() == 0
 
 
 def test_touches_add_up_and_keep_the_latest_time(store, clock):

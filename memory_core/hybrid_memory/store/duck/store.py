@@ -25,6 +25,7 @@ from hybrid_memory.store.base import (
     Follower,
     Lease,
     LogEntry,
+    News,
     OtherHub,
     OwnLease,
     RecordUse,
@@ -296,6 +297,12 @@ class DuckStore:
         """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._engine.snapshot() as session:
             return tables.read_log(session, namespace, after, limit)
+
+    def news(self, namespace: str, after: int, limit: int = 1000) -> News:
+        """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
+        log = self.changes(namespace, after, limit)
+        ids = tuple(dict.fromkeys(entry.id for entry in log))
+        return News(log, self.get(namespace, ids), self.vectors(namespace, ids))
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
         """Return all log entries of some memories in order."""

@@ -27,6 +27,7 @@ from hybrid_memory.store.base import (
     Follower,
     Lease,
     LogEntry,
+    News,
     OtherHub,
     RecordUse,
     Report,
@@ -46,6 +47,7 @@ from hybrid_memory.store.postgres.hints import Announcer, digest_of
 from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
+from hybrid_memory.store.postgres.news import read_news
 from hybrid_memory.store.postgres.pg_sync import PostgresSync
 from hybrid_memory.store.postgres.pg_transfer import PostgresTransfer
 from hybrid_memory.store.postgres.reading_table import PostgresReadings
@@ -289,6 +291,10 @@ class PostgresStore:
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `LogTrimmed`."""
         return self._moment([namespace], tables.read_log, namespace, after, limit)
+
+    def news(self, namespace: str, after: int, limit: int = 1000) -> News:
+        """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
+        return self._moment([namespace], read_news, namespace, after, limit)
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
         """Return all log entries of some memories in order."""

@@ -35,7 +35,7 @@ _LOCK = """
     SELECT position, trimmed_before, link, last_at, pg_current_xact_id()::text FROM namespace WHERE name = $1 FOR UPDATE
 """
 _NEW_HEAD = "INSERT INTO namespace (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
-_HEAD = "SELECT position, trimmed_before, link, last_at FROM namespace WHERE name = $1"
+HEAD = "SELECT position, trimmed_before, link, last_at FROM namespace WHERE name = $1"
 _ADVANCE = "UPDATE namespace SET position = $2, link = $3, last_at = $4 WHERE name = $1"
 
 _LOG_INSERT = """
@@ -43,10 +43,11 @@ _LOG_INSERT = """
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 # A position that no counting reaches is none: the next one could not be counted.
-_LOG = """
+LOG = """
     SELECT position, change, id, rev, made_at, actor, action, digest, coalesce(note, '') FROM log
     WHERE namespace = $1 AND position > $2 AND position < 4611686018427387904 ORDER BY position LIMIT $3
 """
+TRIMMED = "the change log no longer reaches back that far; load a snapshot"
 _LOG_OF_IDS = """
     SELECT position, change, id, rev, made_at, actor, action, digest, coalesce(note, '') FROM log
     WHERE namespace = $1 AND id = ANY($2::text[]) ORDER BY position
@@ -163,7 +164,7 @@ def advance(session: PgSession, namespace: str, head: Head) -> None:
 
 def read_head(session: PgSession, namespace: str) -> Head:
     """Return the head of a namespace; that of a new one is 0."""
-    row = session.row(_HEAD, namespace)
+    row = session.row(HEAD, namespace)
     return Head(*row) if row else Head()
 
 
@@ -215,14 +216,14 @@ def check_log(session: PgSession, namespace: str) -> ChainCheck:
 
 def read_history(session: PgSession, namespace: str, ids: Iterable[MemoryId]) -> list[LogEntry]:
     """Return all entries of some memories in order."""
-    return [_entry(row) for row in session.rows(_LOG_OF_IDS, namespace, list(ids))]
+    return [entry_of(row) for row in session.rows(_LOG_OF_IDS, namespace, list(ids))]
 
 
 def read_log(session: PgSession, namespace: str, after: int, limit: int) -> list[LogEntry]:
     """Return entries behind ``after`` in order; raises `LogTrimmed`."""
     if after + 1 < read_head(session, namespace).trimmed_before:
-        raise LogTrimmed("the change log no longer reaches back that far; load a snapshot")
-    return [_entry(row) for row in session.rows(_LOG, namespace, after, max(limit, 0))]
+        raise LogTrimmed(TRIMMED)
+    return [entry_of(row) for row in session.rows(LOG, namespace, after, max(limit, 0))]
 
 
 def read_requests(session: PgSession, keys: Sequence[RequestKey]) -> dict[RequestKey, StoredRequest]:
@@ -353,7 +354,8 @@ def _requests_of(rows: Iterable[Row]) -> dict[RequestKey, StoredRequest]:
 
 # A line of the log or a buffer that nobody could have written is taken for the nearest that somebody could: followers look at the
 # memory itself, and what a buffer holds is looked at where it is used.
-def _entry(row: Row) -> LogEntry:
+def entry_of(row: Row) -> LogEntry:
+    """Return the entry of a row of `LOG`."""
     return LogEntry(
         position=row[0],
         change=_CHANGES.get(row[1], ChangeType.UPDATE),
