@@ -28,7 +28,7 @@ from hybrid_memory import homes, reads, validation
 from hybrid_memory.acts import Acts, Writer, links_of
 from hybrid_memory.background import LEASE_SECONDS, BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
-from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
+from hybrid_memory.clock import LONGEST_GAP, MOST_CARRIED, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget_or_restore
@@ -121,6 +121,7 @@ _WARMING = "Ada's dentist said on 3 March that she must not eat nuts; remind Bo 
 _RECALLS_BEFORE_WRITE = 256  # so many waiting recalls are stored by the next write; fewer wait for an idle moment
 _KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
 _SWEEP_SECONDS = 3600.0  # between two looks for conversations that ended without saying so
+_USAGE_EVERY = timedelta(minutes=1)  # what other hubs counted meanwhile does not count here yet
 _BACKFILL_BATCH = 64  # late vectors in one transaction: a batch of a model that does not hold up other calls for long
 
 
@@ -183,6 +184,7 @@ class MemoryService:
         # Another hub's clock may be a little ahead of this one's.
         self._latest_write = clock.now() if self._last_known is None else never_back(clock.now(), self._last_known)
         self._clock_jumped = False
+        self._usage_taken_at = clock.now()
         self._warmed: dict[tuple[str, ...], Scope] = {}
         self._swept_at = monotonic()
         writer = Writer(self._commit_act, self._new_id, self._now)
@@ -805,6 +807,7 @@ class MemoryService:
         Call it whenever the process is idle.
         """
         self._index_cache.let_unused_go()
+        self._take_usage_of_others()
         if self.journal.is_due:
             self.journal.flush(self._now(), forget_old=not self._clock_jumped)
         if monotonic() - self._swept_at >= _SWEEP_SECONDS:
@@ -1036,6 +1039,15 @@ class MemoryService:
     def _tell_listeners(self, namespace: str, touched: frozenset[str]) -> None:
         for listener in tuple(self._listeners):
             listener(namespace, touched)
+
+    @shared
+    def _take_usage_of_others(self) -> None:
+        """Take over now and then what other hubs have counted; recalls stand in no log."""
+        now = self._now()
+        if now - self._usage_taken_at >= _USAGE_EVERY:
+            # Recalls wait before they are stored, and other hubs' clocks may be behind.
+            self._index_cache.take_usage_since(self._usage_taken_at - MOST_CARRIED - _USAGE_EVERY)
+            self._usage_taken_at = now
 
     @shared
     def _catch_up(self, namespace: str) -> bool:

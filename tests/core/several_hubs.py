@@ -50,6 +50,13 @@ class HubStore:
                 other.hear(namespace, written.position)
         return written
 
+    def used_by_others(self, namespace, since):
+        ids = [memory.id for memory in self.memories_of(namespace)]
+        return {id_: one for id_, one in self.shared.usage(namespace, ids).items() if one.accessed_at >= since}
+
+    def memories_of(self, namespace):
+        return self.shared.get(namespace, [entry.id for entry in self.shared.changes(namespace, 0)]).values()
+
     def hear(self, namespace, position):
         if self.known.get(namespace, 0) < position:
             self.known[namespace] = position

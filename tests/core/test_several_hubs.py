@@ -217,6 +217,20 @@ def test_what_comes_between_looking_and_deciding_is_seen(hubs):
     assert here.all() == {"Ada keeps bees", "Bo keeps goats"}
 
 
+def test_what_another_hub_recalled_counts_here_within_a_minute(hubs):
+    here, there = hubs
+    here.tell("Ada keeps bees")
+    here.settle()
+    here.all()
+    there.service.read(there.scope, ReadRequest(query="Who keeps bees?"))
+    there.service.flush_recalls()
+    recalls = lambda columns, _: columns.access_count.values.tolist()  # noqa: E731 - said once
+    assert here.service.look(here.scope, recalls) == [0]
+    here.clock.advance(seconds=61)
+    here.service.run_background_step()
+    assert here.service.look(here.scope, recalls) == [1]
+
+
 # --- being told ---------------------------------------------------------------------------------------------------------
 
 

@@ -163,6 +163,16 @@ def test_another_hubs_embedder_is_taken_over(hubs, monkeypatch):
     assert found[0].memory.content == "Ada keeps bees"
 
 
+def test_what_others_recalled_is_told_since_a_moment(hubs):
+    here, there, _ = hubs
+    one = here.tell("Ada keeps bees")
+    before = here.service.now()
+    there.service.read(BOTH, ReadRequest(query="Who keeps bees?"))
+    there.service.flush_recalls()
+    assert here.store.used_by_others("default", before)[one].count == 1
+    assert here.store.used_by_others("default", there.service.now()) == {}
+
+
 def test_hubs_know_of_one_another(hubs):
     pause = threading.Event()
     for _ in range(PATIENCE_SECONDS * 100):

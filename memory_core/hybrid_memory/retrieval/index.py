@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import MOST_CARRIED, to_micros
 from hybrid_memory.languages import ENGLISH
-from hybrid_memory.model import Kind, Memory, MemoryId, Tier
+from hybrid_memory.model import Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN
@@ -179,6 +179,16 @@ class NamespaceIndex:
                     counts = self._columns.access_count.values
                     # As the store does: a full counter stays full.
                     counts[row] = min(int(counts[row]), _MOST_USES) + use.count
+
+    def take_usage(self, usage: Mapping[MemoryId, Usage]) -> None:
+        """Take over how memories were used, which another hub counted; unknown ids are passed over."""
+        with self._lock:
+            for id_, used in usage.items():
+                row = self._columns.row_of(id_)
+                if row is not None:
+                    accessed, counts = self._columns.accessed_at.values, self._columns.access_count.values
+                    accessed[row] = max(accessed[row], to_micros(used.accessed_at))
+                    counts[row] = max(counts[row], used.count)
 
     def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import LogTrimmed
@@ -103,11 +104,20 @@ class IndexCache:
 
     def record_uses(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage of memories wherever they are held."""
-        with self._lock:
-            holding = [one for name, one in self._indexes.items() if name == namespace]
-            holding += [one for names, one in self._joint.items() if namespace in names]
-        for index in holding:
+        for index in self._holding(namespace):
             index.record_uses(uses)
+
+    def take_usage_since(self, since: datetime) -> None:
+        """Take over what other hubs have counted of the memories that are held."""
+        for namespace in self.marks():
+            usage = self._store.used_by_others(namespace, since)
+            for index in self._holding(namespace) if usage else ():
+                index.take_usage(usage)
+
+    def _holding(self, namespace: str) -> list[NamespaceIndex]:
+        with self._lock:
+            found = [one for name, one in self._indexes.items() if name == namespace]
+            return found + [one for names, one in self._joint.items() if namespace in names]
 
     def let_unused_go(self) -> None:
         """Let the joint indexes go that were not read for a quarter of an hour."""

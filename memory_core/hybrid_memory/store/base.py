@@ -790,6 +790,10 @@ class Store(ConversationLog, Protocol):
         """Return how the memories were used."""
         ...
 
+    def used_by_others(self, namespace: str, since: datetime) -> Mapping[MemoryId, Usage]:
+        """Return the usage of memories that were recalled since a moment, where another hub may have counted that; no log tells it."""
+        ...
+
     def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent, without a write transaction; None if there are none."""
         ...

@@ -551,6 +551,11 @@ class MemoryStore:
         with self._data.reading():
             return _existing(self._namespace(namespace).usage, ids)
 
+    def used_by_others(self, namespace: str, since: datetime) -> Mapping[MemoryId, Usage]:
+        """Return nothing: nobody else counts."""
+        del namespace, since
+        return {}
+
     def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
         with self._data.reading():

@@ -349,6 +349,11 @@ class DuckStore:
         with self._engine.reading() as session:
             return tables.read_usage(session, namespace, ids)
 
+    def used_by_others(self, namespace: str, since: datetime) -> Mapping[MemoryId, Usage]:
+        """Return nothing: nobody else counts."""
+        del namespace, since
+        return {}
+
     def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
         with self._engine.reading() as reads:

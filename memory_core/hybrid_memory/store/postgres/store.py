@@ -332,6 +332,10 @@ class PostgresStore:
         """Return how the memories were used."""
         return self._read([namespace], tables.read_usage, namespace, list(ids))
 
+    def used_by_others(self, namespace: str, since: datetime) -> Mapping[MemoryId, Usage]:
+        """Return the usage of memories that were recalled since a moment."""
+        return self._read([namespace], tables.read_usage_since, namespace, to_micros(since))
+
     def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
         return self._read([namespace], tables.read_buffer, namespace, session, agent)

@@ -82,6 +82,7 @@ _EMBEDDER_INSERT = """
 """
 
 _USAGE = "SELECT id, accessed_at, count FROM usage WHERE namespace = $1 AND id = ANY($2::text[])"
+_USAGE_SINCE = "SELECT id, accessed_at, count FROM usage WHERE namespace = $1 AND accessed_at >= $2"
 # In the order of ids, so that two hubs that count the same memories wait for each other instead of failing.
 _USAGE_ADD = """
     INSERT INTO usage AS known (namespace, id, accessed_at, count)
@@ -276,10 +277,16 @@ def read_usage(session: PgSession, namespace: str, ids: Iterable[MemoryId]) -> d
     wanted = list(dict.fromkeys(ids))
     if not wanted:
         return {}
-    return {
-        MemoryId(id_): Usage(accessed_at=nearest_moment(at), count=max(count, 0))
-        for id_, at, count in session.rows(_USAGE, namespace, wanted)
-    }
+    return _usage_of(session.rows(_USAGE, namespace, wanted))
+
+
+def read_usage_since(session: PgSession, namespace: str, since: int) -> dict[MemoryId, Usage]:
+    """Return how memories were used that were recalled since a moment, in microseconds."""
+    return _usage_of(session.rows(_USAGE_SINCE, namespace, since))
+
+
+def _usage_of(rows: Sequence[Row]) -> dict[MemoryId, Usage]:
+    return {MemoryId(id_): Usage(accessed_at=nearest_moment(at), count=max(count, 0)) for id_, at, count in rows}
 
 
 def record_uses(session: PgSession, namespace: str, uses: Sequence[RecordUse]) -> None:
