@@ -258,21 +258,33 @@ class Following:
                 due, self._due = self._due, {}
                 exchanged, self._exchanged = self._exchanged, False
                 embedder, self._embedder_changed = self._embedder_changed, False
-            try:
-                self._work(due, exchanged=exchanged, embedder=embedder)
-            except HybridMemoryError:
-                # It cannot be read now; what was not done is due again.
+            if not self._work(due, exchanged=exchanged, embedder=embedder):
                 with self._news:
-                    self._due = due | self._due
-                    self._exchanged |= exchanged
-                    self._embedder_changed |= embedder
                     self._news.wait_for(lambda: self._ended, _RETRY_SECONDS)
 
-    def _work(self, due: dict[str, int], *, exchanged: bool, embedder: bool) -> None:
+    def _work(self, due: dict[str, int], *, exchanged: bool, embedder: bool) -> bool:
+        """Do what is due; returns False if some of it could not be done now, and is due again."""
+        done = True
+        if exchanged or embedder:
+            try:
+                self._take_anew(due, exchanged=exchanged)
+            except HybridMemoryError:
+                done = False
+                with self._news:
+                    self._exchanged |= exchanged
+                    self._embedder_changed |= embedder
+        for namespace, head in due.items():
+            try:
+                # What an index was loaded with was followed by nobody.
+                self._announcements.tell_head(namespace, head, exactly=self._catch_up(namespace))
+            except HybridMemoryError:
+                done = False
+                with self._news:
+                    self._due[namespace] = max(self._due.get(namespace, 0), head)
+        return done
+
+    def _take_anew(self, due: Iterable[str], *, exchanged: bool) -> None:
         if exchanged:
             self._announcements.tell_everything({*self._exchange(), *due})
-        elif embedder:
+        else:
             self._change_embedder()
-        for namespace, head in due.items():
-            # What an index was loaded with was followed by nobody.
-            self._announcements.tell_head(namespace, head, exactly=self._catch_up(namespace))

@@ -1,12 +1,14 @@
 """Several hubs over one store: each follows what the others write, and none decides on what it merely remembers."""
 
+import threading
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.several_hubs import HubStore, hubs_over, two_hubs
 from tests.core.store.making import memory
 
-from hybrid_memory.errors import ConfirmationNeeded
+from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.store.base import Insert, WriteBatch
@@ -14,6 +16,7 @@ from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock, HashEmbedder
 
 BOTH = Scope(session="both", actor="test")
+OTHER = Scope(namespace="other", session="s", actor="test")
 
 
 @pytest.fixture
@@ -274,10 +277,35 @@ def test_listeners_hear_of_a_change_that_an_own_write_came_upon(hubs):
 def test_listeners_hear_that_something_changed_where_nothing_is_loaded(hubs):
     here, there = hubs
     here.store.asked.clear()
-    there.tell("Ada keeps bees", Scope(namespace="other", session="s", actor="test"))
+    there.tell("Ada keeps bees", OTHER)
     here.settle()
     assert here.heard == [("other", frozenset())]
     assert here.store.asked["snapshot"] == here.store.asked["news"] == 0
+
+
+def test_a_namespace_that_cannot_be_read_now_holds_up_no_other(hubs):
+    here, there = hubs
+    here.all()
+    here.service.recent(OTHER)
+    readable = []
+
+    def news(namespace, after, limit):
+        if namespace == "default" and not readable:
+            raise EngineUnavailable("it cannot be read now")
+        return here.store.shared.news(namespace, after, limit)
+
+    here.store.news = news
+    there.tell("Ada keeps bees")
+    there.tell("Bo keeps goats", OTHER)
+    there.catch_up()
+    assert wait_for(lambda: ("other", frozenset({OTHER.session})) in here.heard)
+    readable.append(True)
+    assert wait_for(lambda: ("default", frozenset({there.scope.session})) in here.heard)
+
+
+def wait_for(condition):
+    pause = threading.Event()
+    return any(condition() or pause.wait(0.01) for _ in range(3000))
 
 
 # --- catching up after a while ------------------------------------------------------------------------------------------
