@@ -603,7 +603,7 @@ class TestFileLives(FileLives.TestCase):
 @pytest.mark.timeout(120)
 @pytest.mark.usefixtures("server_of_lives")
 class TestDatabaseLives(DatabaseLives.TestCase):
-    settings = settings(max_examples=5, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
+    settings = settings(max_examples=3, stateful_step_count=20, deadline=None, suppress_health_check=_CALM)
 
 
 @pytest.mark.postgres
