@@ -293,6 +293,14 @@ def test_the_journal_keeps_to_its_bounds(store):
     assert questions(store) == []
 
 
+def test_a_namespace_that_is_read_a_lot_pushes_out_nothing_of_another(store):
+    store.readings.add([reading("old", namespace="quiet", at=START - timedelta(days=9))], keep=2, since=EVER)
+    store.readings.add([reading(text) for text in "abc"], keep=2, since=START)
+    assert questions(store) == ["c", "b", "old"]
+    store.readings.add([], keep=2, since=START)
+    assert questions(store) == ["c", "b"]
+
+
 def test_another_hub_s_change_of_a_reading_is_seen(store, database):
     store.readings.add([reading("a secret"), reading("b", namespace="other")], keep=10, since=EVER)
     assert questions(store, ["default"]) == ["a secret"]

@@ -77,6 +77,7 @@ class ReadingStore(Protocol):
     def add(self, readings: Sequence[Reading], *, keep: int, since: datetime) -> None:
         """Store readings behind those that are there, in one transaction; of all, at most the latest ``keep``, none before ``since``.
 
+        A store that several hubs share keeps that for each namespace by itself.
         Announces nothing, and moves no head: nothing that is remembered has changed.
         """
         ...

@@ -32,8 +32,15 @@ _INSERT = """
     VALUES ((SELECT coalesce(max(number), 0) + 1 FROM reading WHERE number < 4611686018427387904),
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
+# Of each namespace by itself: one that is read a lot does not push out what was asked elsewhere.
 _DELETE_OLD = """
-    DELETE FROM reading WHERE read_at < $2 OR number <= (SELECT number FROM reading ORDER BY number DESC OFFSET $1 LIMIT 1)
+    DELETE FROM reading WHERE number IN (
+        SELECT number FROM (
+            SELECT number, read_at, row_number() OVER (PARTITION BY namespace ORDER BY number DESC) AS nth FROM reading
+            WHERE $3::text[] = '{}' OR namespace = ANY ($3::text[])
+        ) AS counted
+        WHERE nth > $1 OR read_at < $2
+    )
 """
 _ROWS = """
     SELECT namespace, read_at, session, client, way, asked, question, filters, shown, matched, outcome, tokens, number FROM reading
@@ -70,13 +77,13 @@ class PostgresReadings:
 
     @repeated
     def add(self, readings: Sequence[Reading], *, keep: int, since: datetime) -> None:
-        """Store readings, and let those go that are too many or too old."""
+        """Store readings, and let those of their namespaces go that are too many or too old; with none given, those of all."""
         check_moment(since, *(one.at for one in readings))
         rows = [_row_of(one) for one in (readings[-keep:] if keep > 0 else ())]
         with self.connections.transaction(EVERYTHING) as session:
             session.send(_LOCK)
             session.send_many(_INSERT, rows)
-            session.send(_DELETE_OLD, max(keep, 0), to_micros(since))
+            session.send(_DELETE_OLD, max(keep, 0), to_micros(since), sorted({one.namespace for one in readings}))
 
     @repeated
     def latest(self, namespaces: Sequence[str] | None = None) -> list[Reading]:
