@@ -95,10 +95,10 @@ def test_after_fifty_questions_the_tiers_still_say_what_mattered(lived, scope, c
 )
 def test_a_look_from_outside_a_later_page_and_a_vague_question_recall_nothing(lived, scope, clock, how):
     tell(lived, scope, clock)
-    lived._recalls.clear()
+    lived._recalls._waiting.clear()
     fields = {"query": DAILY[1], "limit": 8} | how
     if "cursor" in how:
         fields["cursor"] = ask(lived, scope, DAILY[1]).cursor_after(1)
-        lived._recalls.clear()
+        lived._recalls._waiting.clear()
     lived.read(scope, ReadRequest(**fields))
     assert not lived._recalls

@@ -213,5 +213,5 @@ def test_conversations_that_ended_silently_are_ended_by_one_hub(leases, clock):
     there.service.warm_up(there.scope)
     assert there.store.buffer("default", unnamed.session, "default") is not None
     leases.end_those_of(0)
-    there.service._sweep_again(there.scope)
+    there.service._conversations.sweep_again(there.scope)
     assert there.store.buffer("default", unnamed.session, "default") is None

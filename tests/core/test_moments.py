@@ -112,7 +112,9 @@ def test_what_was_forgotten_before_1970_can_be_brought_back(service, scope):
 
 
 def _store_as(service, scope, memory):
-    service._commit(scope.namespace, None, lambda _: WriteBatch(action="test", actor="test", updates=(Update(memory),)))
+    service._commits.commit(
+        scope.namespace, None, lambda _: WriteBatch(action="test", actor="test", updates=(Update(memory),))
+    )
 
 
 def test_a_good_time_in_any_zone_is_kept(service, scope):

@@ -387,7 +387,7 @@ def test_a_hub_takes_the_embedder_that_another_has_chosen(changing, monkeypatch)
     here, there = changing
     here.tell("Ada keeps bees")
     there.service.reembed(NEXT)
-    monkeypatch.setattr("hybrid_memory.service.embedder_of", lambda *_, **__: NEXT)
+    monkeypatch.setattr("hybrid_memory.other_hubs.embedder_of", lambda *_, **__: NEXT)
     here.store.follower.on_embedder()
     here.settle()
     one = here.tell("Bo keeps goats")
@@ -399,7 +399,7 @@ def test_a_hub_does_not_undo_the_change_of_another(changing, monkeypatch):
     here, there = changing
     here.tell("Ada keeps bees")
     there.service.reembed(NEXT)
-    monkeypatch.setattr("hybrid_memory.service.embedder_of", lambda *_, **__: NEXT)
+    monkeypatch.setattr("hybrid_memory.other_hubs.embedder_of", lambda *_, **__: NEXT)
     here.store.follower.on_embedder()
     here.settle()
     while here.service.run_background_step():

@@ -104,7 +104,7 @@ class Lives(RuleBasedStateMachine):
         self.service.close()
 
     def live(self):
-        now = self.service._now()
+        now = self.service.now()
         return {one for one, known in self.model.memories.items() if known.live(now)}
 
     def pick(self, data, *, live):
@@ -202,7 +202,7 @@ class Lives(RuleBasedStateMachine):
 
     def rivals(self, one):
         """Return what stands in the place of a forgotten memory: who holds its key, or replaced the same older version."""
-        known, now = self.model.memories, self.service._now()
+        known, now = self.model.memories, self.service.now()
         found = set()
         if known[one].key is not None:
             for from_tool in (True, False):
@@ -219,7 +219,7 @@ class Lives(RuleBasedStateMachine):
 
     def holders(self, session, key, *, from_tool):
         """Return the live memories that hold a key, of those from tools or of the others."""
-        now = self.service._now()
+        now = self.service.now()
         return {
             one
             for one, known in self.model.memories.items()
@@ -238,7 +238,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(words=WORDS, session=SESSIONS, hours=st.floats(0.1, 200), kind=st.sampled_from(MemoryType))
     def remember_for_a_time(self, words, session, hours, kind):
-        until = self.service._now() + timedelta(hours=hours)
+        until = self.service.now() + timedelta(hours=hours)
         self.write(content=words, session=session, expires_at=until, memory_type=kind)
 
     @rule(words=WORDS, session=SESSIONS, key=KEYS, origin=ORIGINS)
@@ -374,7 +374,7 @@ class Lives(RuleBasedStateMachine):
     def call_over(self, data):
         one = self.pick(data, live=True)
         self.service.acts.judge(self.scope, JudgeRequest((one,), Verdict.ENDED))
-        self.model.memories[one].until = self.service._now()
+        self.model.memories[one].until = self.service.now()
 
     @precondition(lambda self: self.live())
     @rule(data=st.data(), words=WORDS, act=st.sampled_from(["edit", "pin", "forget", "merge", "split", *Verdict]))
@@ -445,7 +445,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(session=SESSIONS)
     def end(self, session):
-        ended_at = self.service._now()
+        ended_at = self.service.now()
         # Not by a brief, which says once what is said twice.
         where = Where(memory_type=MemoryType.WORKING, session=session)
         tasks = self.service._index_cache.get("default").select(where, ended_at)
@@ -480,7 +480,7 @@ class Lives(RuleBasedStateMachine):
     @invariant()
     def what_is_live_is_found_and_nothing_else(self):
         index = self.service._index_cache.get("default")
-        assert set(index.select(Where(), self.service._now())) == self.live()
+        assert set(index.select(Where(), self.service.now())) == self.live()
 
     def store_ids(self):
         return [

@@ -149,7 +149,7 @@ def test_another_hubs_embedder_is_taken_over(hubs, monkeypatch):
     here, there, _ = hubs
     here.tell("Ada keeps bees")
     following = HashEmbedder(24, "hash-2")
-    monkeypatch.setattr("hybrid_memory.service.embedder_of", lambda *_, **__: following)
+    monkeypatch.setattr("hybrid_memory.other_hubs.embedder_of", lambda *_, **__: following)
     there.service.reembed(following)
     pause = threading.Event()
     for _ in range(PATIENCE_SECONDS * 100):

@@ -65,6 +65,6 @@ def assert_whole(path):
         puts = [e.id for e in service.store.changes("default", 0, 10**6) if e.change is ChangeType.INSERT]
         assert sorted(puts) == sorted(ids)
         assert set(service.store.vectors("default", ids)) == set(ids)
-        assert set(index.select(Where(), service._now())) <= set(service.store.get("default", ids))
+        assert set(index.select(Where(), service.now())) <= set(service.store.get("default", ids))
     finally:
         service.close()

@@ -75,7 +75,7 @@ class Shelf:
         self.dead.update(chosen)
 
     def found(self, questions):
-        index, now = self.index(), self.service._now()
+        index, now = self.index(), self.service.now()
         return [[one for one, _ in index.similar(one, k=NEAREST, floor=-1, now=now)] for one in questions]
 
     def recall(self, questions):

@@ -1,0 +1,61 @@
+"""The ends of conversations: one that says so, and those that ended without saying so, which are swept up later."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hybrid_memory.background import LEASE_SECONDS
+from hybrid_memory.decisions import sessions
+from hybrid_memory.model import MemoryType, Scope
+from hybrid_memory.requests import Where
+from hybrid_memory.rwlock import ReadWriteLock, shared
+
+if TYPE_CHECKING:
+    from hybrid_memory.committing import Commits
+    from hybrid_memory.store.base import WriteBatch, WriteView
+    from hybrid_memory.tiers.flow import FlowRules
+
+
+class Conversations:
+    """Ends the conversations of one service. One is over by itself after ``idle`` without a word. Safe to call from several threads."""
+
+    def __init__(self, commits: Commits, flow: FlowRules, idle: timedelta, lock: ReadWriteLock) -> None:
+        self.lock = lock
+        self._commits = commits
+        self._flow = flow
+        self._idle = idle
+
+    def end(self, scope: Scope) -> None:
+        """End a conversation in one namespace."""
+        index = self._commits.indexes.get(scope.namespace)
+        where = Where(memory_type=MemoryType.WORKING, session=scope.session)
+
+        def decide(view: WriteView) -> WriteBatch:
+            tasks = index.select(where, self._commits.time.now())
+            return sessions.decide_end(scope, tasks, self._flow, index.vectors_of, view)
+
+        self._commits.commit(scope.namespace, None, decide, index=index)
+
+    @shared
+    def sweep_again(self, scope: Scope) -> None:
+        """Sweep from a background step, which holds no lock."""
+        self.sweep(scope)
+
+    def sweep(self, scope: Scope) -> None:
+        """End the conversations of a namespace that ended without saying so, unless another hub is just doing that."""
+        if self._commits.time.jumped:  # the next start sweeps, if the clock was right
+            return
+        lease = self._commits.store.lease(f"sessions of {scope.namespace}", LEASE_SECONDS)
+        if lease is None:
+            return
+        index = self._commits.indexes.get(scope.namespace)
+
+        def sweep(view: WriteView) -> WriteBatch:
+            tasks = index.select(Where(memory_type=MemoryType.WORKING), self._commits.time.now())
+            return sessions.decide_sweep(view, scope, tasks, self._idle, self._flow, index.vectors_of)
+
+        try:
+            self._commits.commit(scope.namespace, None, sweep, index=index)
+        finally:
+            lease.release()
