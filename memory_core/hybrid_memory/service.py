@@ -14,32 +14,28 @@ embedder (`background`) holds it exclusively.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
-from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory import forgetting, homes, late_vectors, reads, validation
 from hybrid_memory.acts import Acts, Writer
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
-from hybrid_memory.clock import SystemClock, SystemRandomSource, ahead_of_clock
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.committing import Commits
 from hybrid_memory.conversations import Conversations
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.reflect import PreparedInsight
-from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
+from hybrid_memory.decisions.write import WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders, embedder_of
-from hybrid_memory.embedding.table_choice import NAMED, reason
 from hybrid_memory.errors import (
     InvalidInput,
     LogTrimmed,
     NotFound,
-    StoreClosed,
     StoreFull,
     StoreRemoved,
 )
@@ -54,6 +50,7 @@ from hybrid_memory.late_vectors import LateVectors
 from hybrid_memory.model import Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
 from hybrid_memory.overviews import Overviews
+from hybrid_memory.preparing import RelatedSearch, prepare_write
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
 from hybrid_memory.readings import Readings
@@ -69,7 +66,6 @@ from hybrid_memory.requests import (
     ReadRequest,
     ReadResult,
     ReflectionGroup,
-    Related,
     Status,
     UpdateRequest,
     UpdateResult,
@@ -81,19 +77,18 @@ from hybrid_memory.retrieval.brief import is_untrusted
 from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.retrieval.query import ranking_weights
-from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.search_reasons import SearchReasons, reasons_of
 from hybrid_memory.secret_policy import SecretMode, SecretPolicy
+from hybrid_memory.service_status import status_of
 from hybrid_memory.service_time import ServiceTime
 from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.store.opening import open_store
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
-from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory.waiting_recalls import WaitingRecalls
-from hybrid_memory.word_encoding import encode_words
+from hybrid_memory.warm_up import WarmUp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,11 +106,6 @@ T = TypeVar("T")
 
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
-
-# Passes most of the rules for words, names, days and aspects, whose patterns are compiled at their first use.
-_WARMING = "Ada's dentist said on 3 March that she must not eat nuts; remind Bo of BUG-12 next Friday. Ich muss morgen noch zahlen."
-_KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
-_SWEEP_SECONDS = 3600.0  # between two looks for conversations that ended without saying so
 
 
 class MemoryService:
@@ -176,13 +166,12 @@ class MemoryService:
         self._shown = ShownMemories()
         idle = timedelta(hours=self.settings.session_idle_hours)
         self._conversations = Conversations(self._commits, self._write_rules.flow, idle, self.lock)
-        self._warmed: dict[tuple[str, ...], Scope] = {}
-        self._swept_at = monotonic()
+        self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
         self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
         self.overviews = Overviews(store, self._index_cache, self._time.now)
         """The map of the memories, and the names in them."""
-        self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
+        self._related_search = RelatedSearch(store, self._index_cache)
         self._other_hubs = OtherHubs(
             store,
             self._index_cache,
@@ -260,15 +249,15 @@ class MemoryService:
         home = homes.home_of(self.store, scope, request.supersedes)
         index = self._index_cache.get(home.namespace)
         parents = homes.elsewhere(self.store, scope, home, request.parents)
-        prepared = self._prepare_write(home, request, index, now, parents)
-        related = self._start_related_search(prepared, scope, index, now)
+        prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
+        related = self._related_search.start(prepared, scope, index, now)
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
         decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
         try:
             written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE)
         except LogTrimmed:  # this hub was away for long, and what it prepared is of a time that the log no longer tells
             self._index_cache.load_again(home.namespace, index)
-            prepared = self._prepare_write(home, request, index, now, parents)
+            prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
             decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
             written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
@@ -599,53 +588,8 @@ class MemoryService:
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
-        from importlib.metadata import version
-
-        # In this order: loading the index may find what cannot be read.
-        counts = self._index_cache.get_all(scope.namespaces).statistics(self._time.now())
-        info = self.store.info()
-        change = self._background.progress()
-        notices = list(info.notices)
-        if self._encoder.problem is not None:
-            notices.append(
-                f"search is by words alone, and new memories wait for their vectors: {self._encoder.problem}"
-            )
-        if counts.ahead:
-            notices.append("; ".join(ahead_of_clock(counts.ahead)))
-        if outdated := self._background.outdated_words():
-            notices.append(
-                f"{outdated} memories of an earlier version are being made ready for search by words; until then they are found "
-                "by their meaning alone"
-            )
-        others = self.store.other_hubs()
-        if others and change is None and (wanted := self._encoder.pending_change()) is not None:
-            notices.append(
-                f"this machine is set to the embedder {wanted.identity}, but the memories, which other machines share, have vectors "
-                "of another one; `hybrid-memory-mcp reembed` changes it for all"
-            )
-        if change is not None:
-            notices.append(
-                f"the memories are being embedded anew for {change.embedder}: {change.done} of {change.total}"
-            )
-        return Status(
-            version=version("hybrid-memory-mcp"),
-            namespace=scope.namespace,
-            session=scope.session,
-            memories=counts.live,
-            tiers=counts.tiers,
-            forgotten=counts.forgotten,
-            superseded=counts.superseded,
-            insights=counts.insights,
-            sessions=counts.sessions,
-            embedder=info.embedder or self._encoder.target.identity,
-            embedder_reason=NAMED if self._languages is None else reason(info.embedder, *self._languages.counts()),
-            pending_vectors=counts.pending,
-            engine=info.engine,
-            schema_version=info.schema_version,
-            bytes_on_disk=info.bytes_on_disk,
-            reembedding=change,
-            other_hubs=tuple(f"{one.name} ({one.version})" for one in others),
-            notices=tuple(notices),
+        return status_of(
+            scope, self.store, self._index_cache, self._encoder, self._background, self._languages, self._time
         )
 
     def shown_status(
@@ -703,24 +647,7 @@ class MemoryService:
     @shared
     def warm_up(self, scope: Scope) -> None:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
-        index = self._index_cache.get(scope.namespace)
-        self._encoder.load_model()
-        if scope.namespaces in self._warmed:
-            return
-        self._warmed[scope.namespaces] = scope
-        # Without a vector: what nothing was written to must not be pinned to an embedder.
-        encode_words(_WARMING, None, self._time.now(), hasher=self.store.hasher)
-        parse_question(_WARMING, self._time.now(), self.store.hasher)
-        self._time.notice_jump(self._time.now())
-        if not self._time.jumped:
-            self.store.forget_results(self._time.now() - _KEEP_RESULTS)
-            self.journal.flush(self._time.now())
-        index.warm(partial(self.store.get, scope.namespace))
-        while self.backfill(scope):
-            pass
-        if scope.personal is not None:
-            self._warm_up_joint(scope)
-        self._conversations.sweep(scope)
+        self._warm_up.warm(scope)
 
     @shared
     def load_model(self, scope: Scope) -> None:
@@ -745,11 +672,7 @@ class MemoryService:
         self._other_hubs.take_usage()
         if self.journal.is_due:
             self.journal.flush(self._time.now(), forget_old=not self._time.jumped)
-        if monotonic() - self._swept_at >= _SWEEP_SECONDS:
-            # A hub that stays has no start at which conversations are ended that ended elsewhere.
-            self._swept_at = monotonic()
-            for scope in list(self._warmed.values()):
-                self._conversations.sweep_again(scope)
+        self._warm_up.sweep_when_due()
         return self._background.step()
 
     def reembed(
@@ -771,49 +694,12 @@ class MemoryService:
                 self.flush_recalls()
         finally:
             self.following.close()
-            self._related_search.shutdown()
+            self._related_search.close()
             self.overviews.close()
             self._index_cache.close()
             self.store.close()
 
     # --- private ------------------------------------------------------------------------------------------------------
-
-    def _prepare_write(
-        self, scope: Scope, request: WriteRequest, index: NamespaceIndex, now: datetime, elsewhere: tuple[Memory, ...]
-    ) -> PreparedWrite:
-        """Return the request with its encoding, and with what in the namespace it repeats or takes the place of.
-
-        What is written after ``seen_head`` is looked at again by the decision.
-        """
-        seen_head = index.head
-        session = request.session or scope.session
-        encoded = self._encoder.encode(request.content, request.speaker, request.occurred_at or now, request.key)
-        return PreparedWrite(
-            id=self._commits.new_id(now),
-            scope=scope,
-            request=request,
-            encoded=encoded,
-            importance=heuristic_importance(
-                request.content, explicit=request.importance, kind=KIND_OF[request.memory_type]
-            ),
-            repeats=tuple(index.repeats(encoded.content_hash, now)),
-            key_owners=() if request.key is None else tuple(index.key_holders(session, request.key, now)),
-            seen_head=seen_head,
-            elsewhere=elsewhere,
-        )
-
-    def _start_related_search(
-        self, prepared: PreparedWrite, scope: Scope, index: NamespaceIndex, now: datetime
-    ) -> Future[tuple[Related, ...]]:
-        """Look for memories about the same thing in another thread, without those that the write itself deals with."""
-        excluded = {*prepared.repeats, prepared.request.supersedes, *prepared.key_owners, prepared.id}
-        fetch = reads.fetch_of(self.store, scope)
-        if scope.personal is not None:
-            index = self._index_cache.get_all(scope.namespaces)
-        try:
-            return self._related_search.submit(reads.related, index, fetch, prepared.encoded.vector, excluded, now)
-        except RuntimeError:
-            raise StoreClosed("the memory was closed; open it again") from None
 
     def _fetch(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         return dict(reads.fetch_of(self.store, scope)(ids))
@@ -825,15 +711,6 @@ class MemoryService:
             memories = self.store.get(namespace, [id_ for name, id_ in places if name == namespace])
             found |= {(namespace, id_): memory for id_, memory in memories.items()}
         return found
-
-    def _warm_up_joint(self, scope: Scope) -> None:
-        """Load what is read together, and give the person's memories their vectors if some wait."""
-        joint = self._index_cache.get_all(scope.namespaces)
-        joint.warm(reads.fetch_of(self.store, scope))
-        if joint.without_vector(self._time.now(), 1):
-            for namespace in scope.namespaces[1:]:
-                while self._late_vectors.give(namespace):
-                    pass
 
     def _note_followed(
         self, namespace: str, log: Sequence[LogEntry], memories: Mapping[MemoryId, Memory], head: int
@@ -847,7 +724,7 @@ class MemoryService:
     def _let_go(self) -> None:
         """Forget what was made of the store's contents, which are no longer the same."""
         self.overviews.forget()
-        self._warmed.clear()
+        self._warm_up.forget()
 
     def _annotated(self, result: ReadResult, index: NamespaceIndex, now: datetime, scope: Scope) -> ReadResult:
         """Return a page with what its memories have lost or are disputed by, and how old that is where the database is away."""
