@@ -18,11 +18,10 @@ from hybrid_memory.rwlock import ReadWriteLock, shared
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hybrid_memory.committing import Commits
     from hybrid_memory.model import Memory, MemoryId
-    from hybrid_memory.retrieval.index_cache import IndexCache
-    from hybrid_memory.service_time import ServiceTime
     from hybrid_memory.settings import StoreSettings
-    from hybrid_memory.store.base import LogEntry, Store
+    from hybrid_memory.store.base import LogEntry
     from hybrid_memory.text_encoder import TextEncoder
 
 _USAGE_EVERY = timedelta(minutes=1)  # what other hubs counted meanwhile does not count here yet
@@ -38,25 +37,21 @@ class OtherHubs:
 
     def __init__(
         self,
-        store: Store,
-        indexes: IndexCache,
+        commits: Commits,
         encoder: TextEncoder,
         announcements: Announcements,
-        time: ServiceTime,
         settings: StoreSettings,
-        *,
         lock: ReadWriteLock,
-        started_at: datetime,
+        *,
+        now: datetime,
         forget: Callable[[], None],
     ) -> None:
         self.lock = lock
-        self._store = store
-        self._indexes = indexes
+        self._store, self._indexes, self._time = commits.store, commits.indexes, commits.time
         self._encoder = encoder
         self._announcements = announcements
-        self._time = time
         self._settings = settings
-        self._usage_taken_at = started_at
+        self._usage_taken_at = now
         self._forget = forget
 
     def begin_to_follow(self) -> Following:

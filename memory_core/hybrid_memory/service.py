@@ -173,15 +173,7 @@ class MemoryService:
         """The map of the memories, and the names in them."""
         self._related_search = RelatedSearch(store, self._index_cache)
         self._other_hubs = OtherHubs(
-            store,
-            self._index_cache,
-            self._encoder,
-            announcements,
-            self._time,
-            self.settings,
-            lock=self.lock,
-            started_at=clock.now(),
-            forget=self._let_go,
+            self._commits, self._encoder, announcements, self.settings, self.lock, now=clock.now(), forget=self._let_go
         )
         self.following = self._other_hubs.begin_to_follow()
         """Keeps up with other hubs that write to the store."""
