@@ -289,8 +289,13 @@ def test_the_journal_keeps_to_its_bounds(store):
     assert questions(store) == ["newest", "new"]
     store.readings.add([reading(text) for text in "fghij"], keep=2, since=EVER)
     assert questions(store) == ["j", "i"]
-    store.readings.add([], keep=0, since=EVER)
-    assert questions(store) == []
+
+
+def test_a_hub_that_keeps_no_journal_leaves_that_of_the_others(open_store):
+    keeping, forgetful = open_store(), open_store()
+    keeping.readings.add([reading("asked here")], keep=10, since=EVER)
+    forgetful.readings.add([reading("asked there")], keep=0, since=EVER)
+    assert questions(keeping) == ["asked here"]
 
 
 def test_a_namespace_that_is_read_a_lot_pushes_out_nothing_of_another(store):

@@ -77,7 +77,8 @@ class ReadingStore(Protocol):
     def add(self, readings: Sequence[Reading], *, keep: int, since: datetime) -> None:
         """Store readings behind those that are there, in one transaction; of all, at most the latest ``keep``, none before ``since``.
 
-        A store that several hubs share keeps that for each namespace by itself.
+        A store that several hubs share keeps that for each namespace by itself, and there ``keep`` 0 takes nothing away: what the other
+        hubs keep is theirs.
         Announces nothing, and moves no head: nothing that is remembered has changed.
         """
         ...

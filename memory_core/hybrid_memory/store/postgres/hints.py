@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import selectors
 import threading
+from time import monotonic
 
 import psycopg
 
 CHANNEL = "hybrid_memory"
 _DIGEST_BYTES = 12
+_SILENT_SECONDS = 2.0  # without an answer to a hint; then the connection is made anew
 _HINT = "SELECT pg_notify('hybrid_memory', $1)"
 _QUICK = "SET synchronous_commit = off"  # a hint need not be on disk before the next one goes out
 
@@ -42,12 +45,16 @@ def read_hint(payload: str) -> tuple[str, int] | None:
 
 
 class Announcer:
-    """Sends hints in a thread with a connection of its own: no write waits for it, and what comes meanwhile goes out together."""
+    """Sends hints over a connection of its own, without waiting for an answer; what cannot go out at once a thread sends together.
+
+    The thread connects too. It would be woken up milliseconds late by a hub that goes on with what it wrote.
+    """
 
     def __init__(self, conninfo: str, secret: int) -> None:
         self._conninfo = conninfo
         self.secret = secret
         self._waiting: dict[str, int] = {}
+        self._ready: psycopg.Connection[tuple[object, ...]] | None = None
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -55,7 +62,7 @@ class Announcer:
     def announce(self, namespace: str, position: int) -> None:
         """Have the others told soon that a namespace has come to a position."""
         with self._changed:
-            if self._closed:
+            if self._closed or (not self._waiting and self._sent(namespace, position)):
                 return
             self._waiting[namespace] = max(position, self._waiting.get(namespace, 0))
             if self._thread is None:
@@ -72,15 +79,34 @@ class Announcer:
         if thread is not None:
             thread.join(timeout=2.0)
 
+    def _sent(self, namespace: str, position: int) -> bool:
+        """Return whether a hint has gone out at once: not while the answer to the one before is awaited, nor over a broken connection."""
+        if self._ready is None:
+            return False
+        server = self._ready.pgconn
+        try:
+            if not _is_answered(self._ready, 0):
+                return False
+            server.send_query_params(_HINT.encode(), [hint_of(self.secret, namespace, position).encode()])
+            server.flush()
+        except psycopg.Error:
+            self._ready.close()
+            self._ready = None
+            return False
+        return True
+
     def _run(self) -> None:
-        connection: psycopg.Connection[tuple[object, ...]] | None = None
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._closed)
                 hints, self._waiting = self._waiting, {}
+                connection, self._ready = self._ready, None
                 if not hints:
                     break
             try:
+                if connection is not None and not _is_answered(connection, _SILENT_SECONDS):
+                    connection.close()
+                    connection = None
                 connection = connection or self._connect()
                 with connection.pipeline():
                     for namespace, position in hints.items():
@@ -91,6 +117,8 @@ class Announcer:
                 if connection is not None:
                     connection.close()
                 connection = None
+            with self._changed:
+                self._ready = connection
         if connection is not None:
             connection.close()
 
@@ -98,3 +126,17 @@ class Announcer:
         connection = psycopg.connect(self._conninfo, autocommit=True, cursor_factory=psycopg.RawCursor)
         connection.execute(_QUICK)
         return connection
+
+
+def _is_answered(connection: psycopg.Connection[tuple[object, ...]], seconds: float) -> bool:
+    """Return whether the hint that was sent last is answered within a time. Never waits in libpq, which would hold up all threads."""
+    server, deadline = connection.pgconn, monotonic() + seconds
+    while True:
+        server.consume_input()
+        while not server.is_busy():
+            if server.get_result() is None:
+                return True
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(connection.fileno(), selectors.EVENT_READ)
+            if monotonic() >= deadline or not waiting.select(deadline - monotonic()):
+                return False

@@ -77,13 +77,18 @@ class PostgresReadings:
 
     @repeated
     def add(self, readings: Sequence[Reading], *, keep: int, since: datetime) -> None:
-        """Store readings, and let those of their namespaces go that are too many or too old; with none given, those of all."""
+        """Store readings, and let those of their namespaces go that are too many or too old; with none given, those of all.
+
+        Where ``keep`` is 0 nothing is stored and nothing goes: one hub that keeps none does not empty the journal of the others.
+        """
         check_moment(since, *(one.at for one in readings))
-        rows = [_row_of(one) for one in (readings[-keep:] if keep > 0 else ())]
+        if keep <= 0:
+            return
+        rows = [_row_of(one) for one in readings[-keep:]]
         with self.connections.transaction(EVERYTHING) as session:
             session.send(_LOCK)
             session.send_many(_INSERT, rows)
-            session.send(_DELETE_OLD, max(keep, 0), to_micros(since), sorted({one.namespace for one in readings}))
+            session.send(_DELETE_OLD, keep, to_micros(since), sorted({one.namespace for one in readings}))
 
     @repeated
     def latest(self, namespaces: Sequence[str] | None = None) -> list[Reading]:
