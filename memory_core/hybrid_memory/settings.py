@@ -181,7 +181,7 @@ class StoreSettings(BaseSettings):
         description="Keys, passwords and card numbers in what is written: tell, leave out, refuse, or do nothing.",
     )
     hnsw_from: int = Field(
-        2_000_000,
+        1_000_000,
         ge=0,
         le=10**12,
         description="Memories of a namespace above which vectors are searched approximately (HNSW).",

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
+HNSW_FROM = (
+    1_000_000  # rows above which vectors are searched approximately; a scan of a million of 256 values takes some 32 ms
+)
 _WARM_PAGE = 1_024  # memories read at a time while the cache is filled
 _MAX_VECTORS_BY_ID = 4_096  # more are read by a scan of all
 _ABOUT = int(Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY)

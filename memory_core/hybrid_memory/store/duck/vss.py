@@ -32,7 +32,7 @@ _CREATE = Template("CREATE TABLE vector (place BIGINT NOT NULL, vec FLOAT[$dimen
 _INSERT = Template("INSERT INTO vector SELECT place, array_value($columns) FROM added")
 _BUILD = """
     CREATE INDEX near ON vector USING HNSW (vec)
-    WITH (metric = 'ip', ef_construction = 128, ef_search = 128, M = 16, M0 = 32)
+    WITH (metric = 'ip', ef_construction = 128, ef_search = 1024, M = 16, M0 = 32)
 """
 _NEAREST = Template("""
     SELECT place FROM vector ORDER BY array_negative_inner_product(vec, ?::VARCHAR::FLOAT[$dimensions]) LIMIT ?
