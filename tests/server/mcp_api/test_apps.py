@@ -14,6 +14,7 @@ from tests.server.services import ERAS, SCOPE
 from hybrid_memory.model import MemoryId, Origin, Scope, Trust
 from hybrid_memory.requests import ReadRequest, UpdateRequest
 from hybrid_memory.store.base import Update, WriteBatch
+from hybrid_memory.waiting_recalls import WaitingRecalls
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID, INSPECTOR
 from hybrid_memory_mcp.mcp_api.memory_server import _of_person
 
@@ -150,9 +151,9 @@ async def test_a_secret_is_masked_in_what_a_hit_said_before(chat, service):
     assert "staging" in json.dumps(result.meta)
 
 
-async def test_looking_in_the_app_is_no_use_of_a_memory(chat, service, moved, monkeypatch):
+async def test_looking_in_the_app_is_no_use_of_a_memory(chat, moved, monkeypatch):
     recalled = []
-    monkeypatch.setattr(service, "_queue_recall", lambda _scope, result, _now: recalled.append(result.recalled))
+    monkeypatch.setattr(WaitingRecalls, "add", lambda _recalls, _scope, result, _now: recalled.append(result.recalled))
     await chat.call_tool("read_memories", {"query": "Where does Ada live?"}, meta=BY_PERSON)
     assert recalled == []
     await chat.call_tool("read_memories", {"query": "Where does Ada live?"})
