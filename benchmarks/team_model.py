@@ -24,11 +24,13 @@ class Measured:
         2_900.0  # a memory without its vector, with its log and indexes (PostgreSQL, moved store of 100,000)
     )
     ram_bytes: float = 1_640.0  # a memory in a hub without its vector (benchmarks.scale)
-    loaded_each_second: float = 200_000.0  # memories of 256 values that a hub loads (benchmarks.postgres_reading)
+    loaded_each_second: float = 150_000.0  # memories of 256 values that a hub loads (benchmarks.postgres_reading)
     product_each_second: float = 7.5e9  # values that one core multiplies (benchmarks.nearest, exact)
-    writes_each_second: float = 350.0  # that one core of a hub does
-    commits_each_second: float = 1_500.0  # of different namespaces that the server does beside the hubs
-    reads_each_second: float = 150.0  # that one core of a hub does among 10,000 memories
+    writes_each_second: float = 88.0  # of a hub with one client that also reads (benchmarks.postgres_writing)
+    commits_each_second: float = (
+        2_000.0  # of four namespaces that the server takes (benchmarks.postgres_writing, pgbench)
+    )
+    reads_each_second: float = 140.0  # of a hub with one client that also writes
     poll_seconds_a_head: float = 0.28e-6  # processor of the server, for each namespace's head that a poll looks at
     polls_each_second: float = 4.0  # of a hub
     wake_seconds: float = 18e-6  # processor of the server for each hub that a hint wakes

@@ -37,6 +37,7 @@ from hybrid_memory.tiers.buffers import decode_buffers
 if TYPE_CHECKING:
     from tests.postgres.server import PostgresServer
 
+_TICK = 1e-6  # seconds
 WORDS = st.lists(st.sampled_from(["tea", "dog", "rain", "piano", "bridge", "letter"]), min_size=1, max_size=4).map(
     " ".join
 )
@@ -353,6 +354,7 @@ class Lives(RuleBasedStateMachine):
     def split(self, data, words):
         free = {one for one in self.live() if self.model.memories[one].key is None}
         old = data.draw(st.sampled_from(sorted(free)))
+        self.clock.advance(seconds=_TICK)  # what one split made has one time, and no other split has it
         done = self.service.acts.split(self.scope, SplitRequest(old, (words, f"{words} too")))
         for part in done.ids:
             self.know(part)
@@ -381,6 +383,7 @@ class Lives(RuleBasedStateMachine):
     def act_and_undo(self, data, words, act):
         """What is undone is as before, and what it made is forgotten; done again and undone again it is so still."""
         one, other = self.pick(data, live=True), self.pick(data, live=True)
+        self.clock.advance(seconds=_TICK)
         acts, scope, before = self.service.acts, self.scope, self.live()
         if act == "edit":
             done = acts.edit(scope, UpdateRequest(id=one, content=words))

@@ -144,7 +144,7 @@ class RecordingClient:
         if not result.is_error:
             return result.structured_content or json.loads(result.content[0].text)
         told = result.content[0].text
-        return None if "outcome" in told and "unknown" in told else {"refused": told}
+        return None if "outcome" in told and ("unknown" in told or "while committing" in told) else {"refused": told}
 
 
 def _words(act: Act, texts: list[list[str]]) -> list[str]:

@@ -50,7 +50,9 @@ def migrate(
     def show() -> None:
         say(f"memories: {done.memories}, namespaces: {len(done.namespaces)}, rows: {done.rows}, compared: {target}")
         note(f"the export of both has the SHA-256 {done.export}")
-        note(f"{source} stays as it was; what is written there from now on is not in {target}. {_next_step(target)}")
+        note(
+            f"{source} stays as it was; what was written there since the move began is not in {target}. {_next_step(target)}"
+        )
 
     print_result(asdict(done) | {"from": source, "to": target}, as_json, show)
 

@@ -220,6 +220,11 @@ def test_statements_are_constants_but_for_the_vector_tables():
             ), ast.unparse(call)
             continue
         named = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
+        if isinstance(first, ast.Subscript) and isinstance(first.value, ast.Name):
+            # One constant for each table that is copied.
+            assert name == "row_tables.py", ast.unparse(call)
+            assert first.value.id.strip("_").isupper(), ast.unparse(call)
+            continue
         if isinstance(first, ast.Subscript):
             named = first.value.elts
         assert all(isinstance(part, ast.Name) for part in named), ast.unparse(call)
