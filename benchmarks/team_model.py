@@ -21,7 +21,7 @@ class Measured:
     """Constants of one machine with two cores; docs/benchmarks.md says how each was measured."""
 
     disk_bytes: float = (
-        2_900.0  # a memory without its vector, with its log and indexes (PostgreSQL, moved store of 100,000)
+        1_140.0  # a memory without its vector, with its log and indexes (PostgreSQL, moved store of 100,000)
     )
     ram_bytes: float = 1_640.0  # a memory in a hub without its vector (benchmarks.scale)
     loaded_each_second: float = 150_000.0  # memories of 256 values that a hub loads (benchmarks.postgres_reading)
