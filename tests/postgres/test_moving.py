@@ -13,7 +13,7 @@ from tests.core.store.making import DIMENSIONS, always, put, vector
 
 from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.admin.migrate import migrate
-from hybrid_memory.errors import ConstraintViolation, InvalidInput, StoreDamaged, StoreError
+from hybrid_memory.errors import ConstraintViolation, InvalidInput, SchemaTooNew, StoreDamaged, StoreError
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.base import NewVector, RequestKey, UndoRecord
 from hybrid_memory.store.duck.files.database_copy import open_session
@@ -134,6 +134,13 @@ def test_a_move_that_broke_off_is_gone_on_from_and_nobody_opens_it_meanwhile(sou
     assert to_database(source, database).memories == 24
     with database_store(database) as store:
         assert store.info().memories == 24
+
+
+def test_a_database_of_a_later_version_is_not_moved_by_this_one(source, database, tmp_path):
+    to_database(source, database)
+    database.rows("INSERT INTO migration (number, name, applied_at) VALUES (999, 'later', 1) RETURNING number")
+    with pytest.raises(SchemaTooNew), database_source(database.conninfo):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.export_rows import contents_of
 from hybrid_memory.store.postgres.row_tables import PgRows, PgRowTarget, refuse_while_moving
-from hybrid_memory.store.postgres.schema import migrate
+from hybrid_memory.store.postgres.schema import migrate, refuse_later
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,6 +29,7 @@ def database_source(conninfo: str) -> Iterator[MoveSource]:
     with _connected(conninfo) as connections:
         refuse_while_moving(connections)
         with connections.copying(EVERYTHING) as session:
+            refuse_later(session)
             yield _DatabaseMoment(session)
 
 

@@ -285,6 +285,16 @@ def migrate(connections: Connections, now: datetime, migrations: Sequence[Migrat
     return known[-1]
 
 
+def refuse_later(session: PgSession) -> None:
+    """Let nobody read a store as a whole of which this program does not know all tables and columns.
+
+    Raises:
+        SchemaTooNew: a later version of this program wrote it.
+        StoreDamaged: the record of migrations has a hole, or the database holds another program's tables of these names.
+    """
+    _missing(session, [migration.number for migration in MIGRATIONS])
+
+
 def _missing(session: PgSession, known: Sequence[int]) -> int:
     """Return how many of the migrations the store has not had."""
     has_record, has_tables = session.rows(_HAS_RECORD)[0]
