@@ -140,6 +140,7 @@ export async function refresh(live) {
       const there = document.getElementById(live.id);
       if (there) name(there);
     });
+    moved.ready.catch(() => {}); // a browser that skips the movement (the tab is hidden, the next one began) shows the new state all the same
     await moved.finished.catch(() => {});
     unname(document.getElementById(live.id));
   } else {
