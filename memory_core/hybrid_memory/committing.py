@@ -6,8 +6,10 @@ Every write of a service goes this way (`MemoryService`, its `acts`, and the roo
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hybrid_memory.errors import StoreError
 from hybrid_memory.following import FOLLOWED_INSIDE, IndexBehind, up_to_date, with_known_vectors
 from hybrid_memory.ids import new_id
 from hybrid_memory.store.base import PLAIN_CODEC
@@ -58,7 +60,8 @@ class Commits:
     ) -> CommitResult:
         """Run a decision in the store's transaction, then let index, caches and listeners follow.
 
-        ``index`` is what the decision looks things up in: it is as new as the transaction before that.
+        ``index`` is what the decision looks things up in: it is as new as the transaction before that. What raises has changed nothing,
+        but for `OutcomeUnknown`: once it is committed, nothing that fails beside it is told.
         """
         decide = with_known_vectors(decide, self._encoder.identity)
         if index is None:
@@ -67,7 +70,8 @@ class Commits:
             written = self._decide_up_to_date(namespace, key, decide, codec, index)
         if not written.replayed:
             self.time.note(written.at)
-        self.indexes.apply(namespace, written)
+        with suppress(StoreError):  # the index reads what it lacks when it is asked next
+            self.indexes.apply(namespace, written)
         self._announcements.tell(namespace, written.log, written.memories)
         return written
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory import homes
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, decide_reflected
+from hybrid_memory.errors import StoreError
 
 if TYPE_CHECKING:
     from hybrid_memory.committing import Commits
@@ -42,7 +44,9 @@ def commit_insights(
         elsewhere = {one.id: one for each in prepared for one in each.elsewhere}
         for namespace in {one.namespace for one in elsewhere.values()}:
             theirs = [one for one, memory in elsewhere.items() if memory.namespace == namespace]
-            commits.commit(namespace, None, partial(decide_reflected, theirs, home))
+            # The insight is stored: that what it rests on is offered once more is all that a failure leads to.
+            with suppress(StoreError):
+                commits.commit(namespace, None, partial(decide_reflected, theirs, home))
     return tuple(ids[at] for at in sorted(ids))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory import reads
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite
-from hybrid_memory.errors import StoreClosed
+from hybrid_memory.errors import StoreClosed, StoreError
 from hybrid_memory.tiers.importance import heuristic_importance
 
 if TYPE_CHECKING:
@@ -51,6 +51,14 @@ def prepare_write(
         seen_head=seen_head,
         elsewhere=elsewhere,
     )
+
+
+def related_of(search: Future[tuple[Related, ...]]) -> tuple[Related, ...]:
+    """Return what a search beside a write has found; nothing where the store could not be read, since the write is done."""
+    try:
+        return search.result()
+    except StoreError:
+        return ()
 
 
 class RelatedSearch:

@@ -33,9 +33,11 @@ from hybrid_memory.decisions.reflect import PreparedInsight
 from hybrid_memory.decisions.write import WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders, embedder_of
 from hybrid_memory.errors import (
+    ConcurrentModification,
     InvalidInput,
     LogTrimmed,
     NotFound,
+    StoreError,
     StoreFull,
     StoreRemoved,
 )
@@ -50,7 +52,7 @@ from hybrid_memory.late_vectors import LateVectors
 from hybrid_memory.model import Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
 from hybrid_memory.overviews import Overviews
-from hybrid_memory.preparing import RelatedSearch, prepare_write
+from hybrid_memory.preparing import RelatedSearch, prepare_write, related_of
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
 from hybrid_memory.readings import Readings
@@ -234,7 +236,8 @@ class MemoryService:
         validation.check_scope(scope)
         request, secrets = self.secrets.write(validation.check_write(request, now))
         if self._recalls.is_due or self.journal.is_due:
-            self.flush_recalls()
+            with suppress(ConcurrentModification):  # they wait on; what is to be written has nothing to do with them
+                self.flush_recalls()
         # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
         #    while the commit waits for the disk.
         #    What corrects a memory goes to where that lies.
@@ -254,7 +257,7 @@ class MemoryService:
             written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
         # The decision may have counted the statement on a memory that the search has found: that one is the result.
-        others = (memory for memory in related.result() if memory.id != result.id)
+        others = (memory for memory in related_of(related) if memory.id != result.id)
         return replace(result, related=tuple(others)[: reads.RELATED_SHOWN])
 
     @shared
@@ -501,8 +504,14 @@ class MemoryService:
         return self._annotated(result, self._index_cache.get_all(scope.namespaces), self._time.now(), scope).hits
 
     def untrusted_among(self, scope: Scope, ids: Sequence[MemoryId]) -> list[MemoryId]:
-        """Return those of some ids whose memories are trusted less than the assistant's own words."""
-        found = self._fetch(scope, ids)
+        """Return those of some ids whose memories are trusted less than the assistant's own words.
+
+        None where the store cannot be read: it is asked after a write, which is done and has to be told.
+        """
+        try:
+            found = self._fetch(scope, ids)
+        except StoreError:
+            return []
         return [one for one in ids if one in found and is_untrusted(found[one])]
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hybrid_memory.decisions import sessions
-from hybrid_memory.errors import EngineUnavailable, StoreFull
+from hybrid_memory.errors import ConcurrentModification, EngineUnavailable, OutcomeUnknown, StoreFull
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,7 +49,8 @@ class WaitingRecalls:
     def flush(self) -> None:
         """Store what recalls changed since the last time. Cheap when there is nothing.
 
-        What a full or busy store has not taken waits for the next time, so each recall counts once.
+        What a full or busy store has not taken waits for the next time, so each recall counts once. What it may have taken, when nobody
+        knows, counts as taken.
         """
         with self._lock:
             pending = list(self._waiting)
@@ -60,7 +61,9 @@ class WaitingRecalls:
             decide = partial(sessions.decide_recalls, recalls, self._flow, index.vectors_of)
             try:
                 self._commits.commit(namespace, None, decide)
-            except (EngineUnavailable, StoreFull):
+            except OutcomeUnknown:
+                pass
+            except (ConcurrentModification, EngineUnavailable, StoreFull):
                 with self._lock:
                     room = _MAX_WAITING_RECALLS - len(self._waiting)
                     self._waiting.extendleft(reversed(pending[max(len(pending) - room, 0) :]))

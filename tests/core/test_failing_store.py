@@ -1,8 +1,10 @@
 """The store fails at each of its calls in turn: a verb of the service is done whole or not at all, and works when repeated."""
 
+from dataclasses import replace
+
 import pytest
 
-from hybrid_memory.errors import EngineUnavailable
+from hybrid_memory.errors import ConcurrentModification, EngineUnavailable, OutcomeUnknown
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -89,16 +91,79 @@ def test_a_call_of_the_store_that_fails_leaves_a_verb_undone_and_repeatable(name
         try:
             OPERATIONS[name](service, ids)
         except EngineUnavailable:
-            failures += 1
+            raised = True
         else:
-            store.left = None
+            raised = False
+        has_failed, store.left = store.left <= 0, None
+        assert state(store) == (before if raised else after)
+        if not has_failed:
             break
-        store.left = None
-        assert state(store) == before
+        failures += 1
         OPERATIONS[name](service, ids)
         assert state(store) == after
     assert failures > 0 or name in {"brief", "offer", "filter"}
     assert state(store) == after
+
+
+def test_a_write_that_is_done_is_told_although_the_store_cannot_be_read_then(monkeypatch):
+    store, service, _ = made()
+
+    def fail(*_):
+        raise EngineUnavailable("the database cannot be reached; nothing was changed")
+
+    write = store._store.write
+
+    def write_and_fail(*given, **named):
+        written = write(*given, **named)
+        for name in ("get", "news", "snapshot"):
+            monkeypatch.setattr(store._store, name, fail)
+        # As where another hub has written meanwhile, so that the index has more to read than this.
+        return replace(written, log=[replace(one, position=one.position + 1) for one in written.log])
+
+    monkeypatch.setattr(store._store, "write", write_and_fail)
+    assert service.write(SCOPE, WriteRequest(content="the piano is out of tune")).related == ()
+    monkeypatch.undo()
+    assert service.read(SCOPE, ReadRequest(query="piano")).hits[0].memory.content == "the piano is out of tune"
+
+
+def test_recalls_whose_commit_nobody_knows_of_count_as_stored_and_keep_no_write_from_its_answer(monkeypatch):
+    clock = FakeClock()
+    service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, random_source=FakeRandomSource())
+    one = service.write(SCOPE, WriteRequest(content="The ferry leaves at seven")).id
+    service.read(SCOPE, ReadRequest(query="When does the ferry leave?"))
+    write = service.store.write
+
+    def lost(*given, **named):
+        monkeypatch.setattr(service.store, "write", write)
+        write(*given, **named)
+        raise OutcomeUnknown
+
+    monkeypatch.setattr(service.store, "write", lost)
+    monkeypatch.setattr("hybrid_memory.waiting_recalls._RECALLS_BEFORE_WRITE", 1)
+    service.write(SCOPE, WriteRequest(content="The piano is out of tune"))
+    service.flush_recalls()
+    assert service.store.usage("default", [one])[one].count == 1
+    service.close()
+
+
+def test_recalls_that_another_hub_was_in_the_way_of_wait_on_and_keep_no_write_from_its_answer(monkeypatch):
+    clock = FakeClock()
+    service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, random_source=FakeRandomSource())
+    one = service.write(SCOPE, WriteRequest(content="The ferry leaves at seven")).id
+    service.read(SCOPE, ReadRequest(query="When does the ferry leave?"))
+    write = service.store.write
+
+    def in_the_way(*_, **__):
+        monkeypatch.setattr(service.store, "write", write)
+        raise ConcurrentModification
+
+    monkeypatch.setattr(service.store, "write", in_the_way)
+    monkeypatch.setattr("hybrid_memory.waiting_recalls._RECALLS_BEFORE_WRITE", 1)
+    service.write(SCOPE, WriteRequest(content="The piano is out of tune"))
+    assert service.store.usage("default", [one]) == {}
+    service.flush_recalls()
+    assert service.store.usage("default", [one])[one].count == 1
+    service.close()
 
 
 def test_recalls_that_a_busy_store_did_not_take_count_once_when_it_does(monkeypatch):

@@ -29,11 +29,13 @@ class Machines:
     clients: list[RecordingClient]
     recorder: TimedRecorder
 
+    def of_hub(self, number: int) -> list[RecordingClient]:
+        """Return the clients of one hub."""
+        return [one for one in self.clients if hub_of_client(one.name) == f"h{number}"]
+
     def of_each(self) -> list[RecordingClient]:
         """Return one client of each hub."""
-        return [
-            next(one for one in self.clients if hub_of_client(one.name) == f"h{at}") for at in range(len(self.homes))
-        ]
+        return [self.of_hub(number)[0] for number in range(len(self.homes))]
 
 
 def hub_of_client(name: str) -> str:

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
-from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound, OutcomeUnknown
 from hybrid_memory_mcp.runtime.client_place import RefusedHere
 from hybrid_memory_mcp.runtime.error_log import failure_text, log_failure
 
@@ -43,6 +43,13 @@ _PROBLEMS = {
 }
 
 
+UNKNOWN_OUTCOME = (
+    "the memory could not be reached while it stored this; whether it was done is not known. When it can be reached again, look with "
+    "read_memories before you repeat it"
+)
+"""What a model hears of a write whose end nobody can tell; it has no request key to ask by, that is between relay and hub."""
+
+
 @contextmanager
 def as_tool_errors(what: str) -> Iterator[None]:
     """Turn every failure of the body into a `ToolError` that the model can read; ``what`` names the work in the log."""
@@ -50,6 +57,8 @@ def as_tool_errors(what: str) -> Iterator[None]:
         yield
     except (ToolError, MCPError):
         raise
+    except OutcomeUnknown:
+        raise ToolError(UNKNOWN_OUTCOME) from None
     except HybridMemoryError as error:
         raise ToolError(str(error)) from None
     except Exception as error:  # noqa: BLE001 - the last line before the client

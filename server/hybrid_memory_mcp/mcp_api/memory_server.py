@@ -6,7 +6,7 @@ The hub and the HTTP server make one for each client. `MemoryServer.call_tool` i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -34,7 +34,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.errors import InvalidInput, NotFound, StoreError
 from hybrid_memory.model import Scope
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp import __version__
@@ -214,10 +214,16 @@ class MemoryServer(MCPServer[None]):
         return refused
 
     def _add_notices(self, result: CallToolResult, service: MemoryService, place: Place) -> None:
-        """Tell with the first answer what is wrong with the store, and once what is wrong with the place."""
-        notices = [*(() if self._notices_given else service.notices()), *place.notices]
+        """Tell with the first answer what is wrong with the store, and once what is wrong with the place.
+
+        A store that cannot be asked now is asked with the next answer: this one says what was done.
+        """
+        notices = list(place.notices)
+        if not self._notices_given:
+            with suppress(StoreError):
+                notices = [*service.notices(), *notices]
+                self._notices_given = True
         result.content.extend(_notice(one) for one in notices if one not in self._place_notices_given)
-        self._notices_given = True
         self._place_notices_given = set(place.notices)  # what is over is told again if it comes back
 
     async def _reflect_with_client(

@@ -9,7 +9,8 @@ import pytest
 from mcp.client import Client
 from tests.server.services import call, make_server, refusal
 
-from hybrid_memory.errors import StoreLocked
+from hybrid_memory.errors import EngineUnavailable, OutcomeUnknown, StoreLocked
+from hybrid_memory_mcp.mcp_api.errors import UNKNOWN_OUTCOME
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -29,6 +30,26 @@ async def test_an_unexpected_failure_is_told_without_its_text(client, service, c
 async def test_an_error_of_the_memory_is_told_as_it_is(client, service):
     service.failure = StoreLocked(42)
     assert await refusal(client, "read_memories", query="x") == str(StoreLocked(42))
+
+
+async def test_a_write_that_nobody_knows_the_end_of_is_told_with_what_a_client_can_do(client, service):
+    service.failure = OutcomeUnknown("repeat it with the same request key")
+    told = await refusal(client, "write_memory", content="Ada")
+    assert told == UNKNOWN_OUTCOME
+    assert "not known" in told
+    assert "read_memories" in told
+    assert "key" not in told
+
+
+async def test_a_store_that_cannot_be_asked_for_notices_costs_no_answer(client, service, monkeypatch):
+    def fail():
+        raise EngineUnavailable("the database cannot be reached; nothing was changed")
+
+    monkeypatch.setattr(service, "notices", fail)
+    assert (await client.call_tool("write_memory", {"content": "Ada"})).is_error is False
+    monkeypatch.setattr(service, "notices", lambda: ("the file was damaged",))
+    later = await client.call_tool("read_memories", {})
+    assert "the file was damaged" in later.content[-1].text
 
 
 def test_a_location_names_the_place_and_neither_text_nor_folder():

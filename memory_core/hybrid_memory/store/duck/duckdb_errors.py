@@ -53,7 +53,10 @@ _MEMORY = (
 )
 _FAULT = "the database engine does not accept this statement; nothing was changed. Please report it"
 _VALUE = "a value is outside of what the store can keep; nothing was changed"
-_UNKNOWN = "the database engine failed while committing; repeat the call with the same request key to learn the outcome"
+_UNKNOWN = (
+    "the database engine failed while committing; whether it was done is not known. Look before you repeat it, or repeat it with the same "
+    "request key"
+)
 
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 

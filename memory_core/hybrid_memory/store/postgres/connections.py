@@ -36,6 +36,7 @@ _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
 _RECONNECT_SECONDS = 2.0
 _PAUSE_SECONDS = 0.05  # between two tries to reach a server that is away
+_A_MOMENT_SECONDS = 0.01
 _LOOK_SECONDS = 2  # the least that libpq takes
 # The role last: it is that of the namespaces where there is one, and the login's own otherwise.
 _FOR_NAMESPACES = """
@@ -74,8 +75,9 @@ class Connections:
             # BEGIN and COMMIT are ours, so that they travel with the statements; `$1` is the server's own way to write a parameter.
             kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
             configure=_configure,
-            # The pool waits longer and longer between its tries; given up, it begins anew with the next call that asks.
+            # The pool waits longer and longer between its tries; given up, it begins anew for who still waits, or asks next.
             reconnect_timeout=_RECONNECT_SECONDS,
+            reconnect_failed=self._connect_for_who_waits,
             name="hybrid-memory",
         )
 
@@ -114,7 +116,7 @@ class Connections:
         """Give a session in which all statements see one moment, and change nothing."""
         with self._in_pipeline(_BEGIN_SNAPSHOT, namespaces) as session:
             yield session
-            session.commit()  # not ROLLBACK, after which psycopg prepares every statement anew
+            session.end()
 
     @contextmanager
     def transaction(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
@@ -210,6 +212,12 @@ class Connections:
                 else:
                     _configure(connection)
                     return connection
+
+    def _connect_for_who_waits(self, pool: psycopg_pool.ConnectionPool[Connection]) -> None:
+        """Have the pool try again after it has given up: it would leave those who wait already to their time limits."""
+        if pool.get_stats().get("requests_waiting", 0):
+            with suppress(psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed):
+                pool.putconn(pool.getconn(_A_MOMENT_SECONDS))  # one more who asks: the pool begins to connect for that
 
     def _refusal(self) -> str | None:
         """Return why the server takes no connection, where it says so; the pool tells nobody."""

@@ -17,7 +17,7 @@ from hybrid_memory.store.base import MemoryText, NewVector, NextEmbedder, Unembe
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.encoding import check_text
 from hybrid_memory.store.postgres.connections import EVERYTHING
-from hybrid_memory.store.postgres.repeating import repeated
+from hybrid_memory.store.postgres.repeating import again, repeated
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, add_vectors, pinned_embedder, vectors_by_id
 
 if TYPE_CHECKING:
@@ -143,20 +143,27 @@ class PostgresEmbedderChange:
 
         return read_vectors(self.connections, namespace, _required)
 
-    @repeated
     def finish(self) -> None:
         """Let the next embedder be the store's; the former one's vectors go then, while everybody works on."""
+        tried: list[PinnedEmbedder] = []
+        again(lambda: self._finish(tried), self.connections.wait_seconds)
+        again(self._delete_left, self.connections.wait_seconds)
+
+    def _finish(self, tried: list[PinnedEmbedder]) -> None:
         with self.connections.transaction(EVERYTHING) as session:
             self._guard(session)
             session.send(_NO_WRITES)
             session.send(_ONE_AT_A_TIME)
-            found, pinned = _required(session), pinned_embedder(session)
+            pinned = pinned_embedder(session)
+            if pinned is not None and pinned in tried:
+                return  # the COMMIT of an earlier try was done and not answered
+            found = _required(session)
+            tried.append(found)
             session.send(_ORPHANS, found.number)
             session.send(_DELETE, -found.number)
             if pinned is not None:
                 session.send(_DELETE, pinned.number)
             session.send(_INSERT, found.number, found.identity, found.dimensions, to_micros(self._clock.now()))
-        self._delete_left()
 
     @repeated
     def cancel(self) -> None:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import ConcurrentModification, StoreError
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.repeating import again
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.connections import Connections
-    from hybrid_memory.store.postgres.sql_session import PgSession
+    from hybrid_memory.store.postgres.sql_session import PgSession, Row
 
 _MICROS = 1_000_000
 _RENEWALS = 3  # tries before a lease ends: one may be lost
@@ -87,9 +88,7 @@ class Leases:
         if begun < self._refused_until.get(name, 0.0):
             return None
         length = int(seconds * _MICROS)
-        with self._connections.transaction(EVERYTHING) as session:
-            taken = session.row(_TAKE, name, self._holder, length)
-            left = None if taken else session.row(_LEFT, name)
+        taken, left = again(lambda: self._take(name, length), self._connections.wait_seconds)
         if taken is None:
             waiting = (left[0] if left else 0) / _MICROS
             self._refused_until[name] = begun + min(max(waiting, 0.0), seconds, _LONGEST_WAIT_SECONDS)
@@ -103,6 +102,12 @@ class Leases:
                 self._renewing.start()
             self._changed.notify_all()
         return lease
+
+    def _take(self, name: str, length: int) -> tuple[Row | None, Row | None]:
+        """Return the fence of a lease that was taken, or how long another hub has it; who has it already may take it twice."""
+        with self._connections.transaction(EVERYTHING) as session:
+            taken = session.row(_TAKE, name, self._holder, length)
+            return taken, None if taken else session.row(_LEFT, name)
 
     def release(self, lease: PostgresLease) -> None:
         """Let others have a lease."""

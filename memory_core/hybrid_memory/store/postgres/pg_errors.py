@@ -29,7 +29,10 @@ LOST = (
     "the database cannot be reached; nothing was changed. Try again; if it persists, see that the PostgreSQL server runs and that this "
     "machine reaches it"
 )
-_UNKNOWN = "the connection to the database broke while committing; repeat the call with the same request key to learn the outcome"
+_UNKNOWN = (
+    "the connection to the database broke while committing; whether it was done is not known. Look before you repeat it, or repeat it with "
+    "the same request key"
+)
 _BUSY = "another hub changed the same at the same time; nothing was changed here, try again"
 _FULL = "no space is left for the database; what was acknowledged is intact. Make room and try again"
 _MEMORY = "the database has not enough memory or connections for this; nothing was changed. Try again, or give it more"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.errors import ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.secret_detection.masking import masked
@@ -85,7 +86,8 @@ class PostgresReadings:
         if keep <= 0:
             return
         rows = [_row_of(one) for one in readings[-keep:]]
-        with self.connections.transaction(EVERYTHING) as session:
+        # Where nobody knows whether the commit was done, it counts as done: a reading that is missing misleads less than a double one.
+        with suppress(OutcomeUnknown), self.connections.transaction(EVERYTHING) as session:
             session.send(_LOCK)
             session.send_many(_INSERT, rows)
             session.send(_DELETE_OLD, keep, to_micros(since), sorted({one.namespace for one in readings}))

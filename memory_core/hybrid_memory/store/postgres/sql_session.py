@@ -82,6 +82,13 @@ class PgSession:
             if self._pipeline is not None:
                 self._pipeline.sync()
 
+    def end(self) -> None:
+        """End a transaction that only reads, in a pipeline with its end; a connection that is lost then leaves nothing in doubt."""
+        with self._noting_failure(), translated():
+            self.connection.execute(
+                _COMMIT, prepare=False
+            )  # not ROLLBACK, after which psycopg prepares every statement anew
+
     def commit(self) -> None:
         """Commit; in a pipeline COMMIT goes along with what was sent before, and the end of the pipeline waits for it.
 

@@ -7,13 +7,13 @@ A write goes through `writers` (groups and transactions), `write_transaction` (d
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from secrets import token_hex
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
-from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.errors import ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import (
@@ -131,12 +131,10 @@ class PostgresStore:
         connections = Connections(conninfo, size=size, wait_seconds=wait_seconds)
         connections.open()
         try:
-            migrate(connections, clock.now())
-            refuse_while_moving(connections)
-            with connections.reading(EVERYTHING) as session:
-                notices = (*notices, *check_login(session))
-            term_key = ensure_term_key(connections, random_source or SystemRandomSource())
-            store = cls(connections, clock, term_key, notices=notices)
+            found, term_key = again(
+                lambda: _ready(connections, clock, random_source or SystemRandomSource()), wait_seconds
+            )
+            store = cls(connections, clock, term_key, notices=(*notices, *found))
             store.note_last_write()
         except BaseException:
             connections.close()
@@ -353,8 +351,13 @@ class PostgresStore:
         return self._writers.write(namespace, key, decide, codec, alone=alone)
 
     def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
-        """Add to the usage statistics; unknown ids are ignored."""
-        self._change([namespace], tables.record_uses, namespace, uses)
+        """Add to the usage statistics; unknown ids are ignored. What may have been counted is not counted again."""
+
+        def count() -> None:
+            with suppress(OutcomeUnknown):
+                self._change_once([namespace], tables.record_uses, namespace, uses)
+
+        self._again(count)
 
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
         """Return the stored result of a request in a namespace, None if it was never done there."""
@@ -392,8 +395,8 @@ class PostgresStore:
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
     ) -> int:
         """Store an entry, replacing one of the same number; None takes the next number."""
-        text = object_to_json(body)
-        return self._change([namespace], tables.put_entry, (namespace, conversation, kind), text, number)
+        text, tried = object_to_json(body), set[int]()
+        return self._change([namespace], tables.put_entry, (namespace, conversation, kind), text, number, tried)
 
     def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
         """Return the entries of a conversation by rising number."""
@@ -401,7 +404,9 @@ class PostgresStore:
 
     def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
         """Remove the entries of a conversation; their numbers are not used again."""
-        return self._change([namespace], tables.remove_entries, (namespace, conversation, kind))
+        removed = set[int]()
+        self._change([namespace], tables.remove_entries, (namespace, conversation, kind), removed)
+        return len(removed)
 
     def vector_index(self, dimensions: int) -> VectorIndex | None:
         """Return an empty HNSW index in the memory of this process, None where the extension cannot be loaded."""
@@ -449,9 +454,18 @@ class PostgresStore:
         *args: _Arguments.args,
         **kwargs: _Arguments.kwargs,
     ) -> _Value:
-        """Return what ``work`` returns in a transaction of its own, which is committed then."""
+        """Return what ``work`` returns in a transaction of its own, which is committed then; to do it twice is to do it once."""
+        return self._again(lambda: self._change_once(namespaces, work, *args, **kwargs))
+
+    def _change_once(
+        self,
+        namespaces: Sequence[str],
+        work: Callable[Concatenate[PgSession, _Arguments], _Value],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Value:
         self._writers.refuse_while_deciding()
-        return self._again(lambda: self._run(self.connections.transaction(namespaces), work, *args, **kwargs))
+        return self._run(self.connections.transaction(namespaces), work, *args, **kwargs)
 
     @staticmethod
     def _run(
@@ -465,6 +479,15 @@ class PostgresStore:
 
     def _again(self, call: Callable[[], _Value]) -> _Value:
         return again(call, self.connections.wait_seconds)
+
+
+def _ready(connections: Connections, clock: Clock, random_source: RandomSource) -> tuple[Sequence[str], int]:
+    """Make the database ready to be used; returns notices on this login, and the key of the store's terms."""
+    migrate(connections, clock.now())
+    refuse_while_moving(connections)
+    with connections.reading(EVERYTHING) as session:
+        notices = check_login(session)
+    return notices, ensure_term_key(connections, random_source)
 
 
 def _vectors(session: PgSession, namespace: str, ids: Sequence[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:

@@ -104,6 +104,9 @@ _ENTRY_PUT = """
     INSERT INTO entry (namespace, conversation, kind, number, body) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (namespace, conversation, kind, number) DO UPDATE SET body = excluded.body
 """
+_ENTRY_THERE = """
+    SELECT number FROM entry WHERE namespace = $1 AND conversation = $2 AND kind = $3 AND number = ANY ($4::bigint[]) AND body = $5
+"""
 _ENTRIES = """
     SELECT number, body FROM entry WHERE namespace = $1 AND conversation = $2 AND kind = $3 ORDER BY number
 """
@@ -301,16 +304,25 @@ def record_uses(session: PgSession, namespace: str, uses: Sequence[RecordUse]) -
         session.send(_USAGE_ADD, namespace, list(sums), list(seen_at), list(counts))
 
 
-def put_entry(session: PgSession, place: tuple[str, str, str], body: str, number: int | None) -> int:
-    """Store an entry at ``place`` (namespace, conversation, kind), replacing one of the same number."""
+def put_entry(
+    session: PgSession, place: tuple[str, str, str], body: str, number: int | None, tried: set[int] | None = None
+) -> int:
+    """Store an entry at ``place`` (namespace, conversation, kind), replacing one of the same number.
+
+    ``tried`` are the numbers that earlier tries took whose COMMIT was not answered; where the entry is there by now, that is all.
+    """
     check_text(*place)
     last = int(session.rows(_CONVERSATION, *place)[0][0])
     if last >= MOST:
         # Nobody counted that far: the numbers that are there tell where to go on.
         last = int(session.rows(_LAST_NUMBER, *place, MOST)[0][0])
         session.send(_CONVERSATION_UPDATE, *place, last)
+    tried = set() if tried is None else tried
+    if number is None and tried and (there := session.row(_ENTRY_THERE, *place, list(tried), body)):
+        return int(there[0])
     number = last + 1 if number is None else number
     check_number(number)
+    tried.add(number)
     if number > last:
         session.send(_CONVERSATION_UPDATE, *place, number)
     session.send(_ENTRY_PUT, *place, number, body)
@@ -323,9 +335,9 @@ def read_entries(session: PgSession, place: tuple[str, str, str]) -> list[Conver
     return [ConversationEntry(number, body) for number, body in found if body is not None]
 
 
-def remove_entries(session: PgSession, place: tuple[str, str, str]) -> int:
-    """Remove the entries at a place; the counter stays, so no number comes twice."""
-    return len(session.rows(_ENTRIES_DELETE, *place))
+def remove_entries(session: PgSession, place: tuple[str, str, str], removed: set[int]) -> None:
+    """Remove the entries at a place, and add their numbers to ``removed``; the counter stays, so no number comes twice."""
+    removed.update(number for (number,) in session.rows(_ENTRIES_DELETE, *place))
 
 
 def readable_object(text: str) -> Mapping[str, Json] | None:

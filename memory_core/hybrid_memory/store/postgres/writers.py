@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 _MOST_IN_GROUP = 32  # calls; with more the lock would be held for long
 _TRIES = 20  # of a group that other hubs are in the way of
 _PAUSE_SECONDS = 0.01
-_LEAST_SECONDS_TO_ASK = 1.0
 _INTERRUPTED = "the call was interrupted; repeat it with the same request key to learn the outcome"
 
 
@@ -245,11 +244,12 @@ class Writers:
                 raise
             return False
         except OutcomeUnknown:
-            seconds = max(deadline - monotonic(), _LEAST_SECONDS_TO_ASK)
+            # The call may have waited long already: from here on the server has as long as ever to come back, and to do it then.
+            seconds = self._connections.wait_seconds
             committed = None if attempt.traces is None else was_committed(self._connections, attempt.traces, seconds)
             if committed is None:
                 raise
-            if not committed and monotonic() >= deadline:
+            if not committed and monotonic() >= deadline + seconds:
                 raise ConnectionLost(LOST) from None
             return committed
         return True
