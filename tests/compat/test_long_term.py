@@ -52,6 +52,7 @@ async def test_each_weight_can_be_set(vectors, clock):
     assert texts(await memory.read("tea", alpha=0, beta=0))[0] == "tea and cake and other things"
 
 
+@pytest.mark.slow
 async def test_a_recall_keeps_a_memory_fresh_for_other_objects(vectors, clock):
     memory = LongTermMemory(vector_store=vectors, clock=clock)
     await memory.write(fragment("tea", age=timedelta(days=30)))
@@ -60,6 +61,7 @@ async def test_a_recall_keeps_a_memory_fresh_for_other_objects(vectors, clock):
     assert found.last_accessed_at == START
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("marker", ["[FORGET]", "[MERGE]"])
 async def test_a_marked_text_is_never_returned(vectors, clock, marker):
     memory = LongTermMemory(vector_store=vectors, clock=clock)
@@ -120,6 +122,7 @@ async def test_forgetting_what_is_not_there_is_refused(vectors):
         vectors.forget(["nothing"])
 
 
+@pytest.mark.slow
 async def test_changes_by_another_process_are_followed(vectors, store, clock):
     memory = LongTermMemory(vector_store=vectors, clock=clock)
     await memory.write(fragment("tea"))
@@ -140,6 +143,7 @@ async def test_a_vector_that_follows_takes_the_place_of_the_old_one(vectors, sto
     assert found.id == one
 
 
+@pytest.mark.slow
 async def test_a_trimmed_log_is_no_obstacle(vectors, store, clock):
     memory = LongTermMemory(vector_store=vectors, clock=clock)
     await memory.write(fragment("tea"))

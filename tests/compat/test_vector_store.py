@@ -89,6 +89,7 @@ def test_a_shared_folder_stays_open_until_the_last_object_closes(opened, tmp_pat
     assert contents(opened(DuckDBVectorConfig(persist_path=tmp_path))) == ["tea"]
 
 
+@pytest.mark.slow
 def test_a_folder_that_was_deleted_is_a_new_one(opened, tmp_path):
     folder = tmp_path / "store"
     old = opened(DuckDBVectorConfig(persist_path=folder))

@@ -495,6 +495,7 @@ def test_recent_acts_are_told_with_who_and_what(life):
     assert (act.action, act.actor, act.ids) == ("pin", "person (page)", (one,))
 
 
+@pytest.mark.slow
 def test_a_file_keeps_what_undoes_an_act_when_it_is_opened_again(kept, tmp_path):
     one = kept.tell("Ada lives in Rome")
     done = kept.judge(one, verdict=Verdict.UNTRUE)
@@ -508,6 +509,7 @@ def test_a_file_keeps_what_undoes_an_act_when_it_is_opened_again(kept, tmp_path)
         again.service.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_undoes_as_a_store_in_memory_does(kept, name):
     ids = [kept.tell("Ada has a dog", origin=Origin.USER), kept.tell("Ada has a cat", origin=Origin.TOOL)]
@@ -525,6 +527,7 @@ def test_both_stores_keep_so_many_acts_and_no_more(life, monkeypatch):
     assert len(life.acts.recent(PERSON, limit=KEPT_UNDOS)) == 3
 
 
+@pytest.mark.slow
 def test_a_file_lets_old_acts_go(kept, monkeypatch):
     monkeypatch.setattr("hybrid_memory.store.duck.undo_table.KEPT_UNDOS", 3)
     monkeypatch.setattr("hybrid_memory.store.duck.undo_table._SPARE", 1)
@@ -534,6 +537,7 @@ def test_a_file_lets_old_acts_go(kept, monkeypatch):
     assert 3 <= len(kept.acts.recent(PERSON, limit=100)) <= 4
 
 
+@pytest.mark.slow
 def test_a_purge_takes_what_undoes_acts_along(kept, tmp_path):
     from hybrid_memory.admin.purge import purge
     from hybrid_memory.store.store_file import file_eraser

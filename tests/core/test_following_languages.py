@@ -123,6 +123,7 @@ def test_it_is_noticed_when_the_notes_come_later(opened):
     assert table(service) == MULTILINGUAL
 
 
+@pytest.mark.slow
 def test_a_chosen_embedder_stays(opened):
     service = opened(settings=StoreSettings(embedder=STATIC, former_embedder=None))
     write(service, GERMAN)

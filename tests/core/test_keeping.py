@@ -54,6 +54,7 @@ def brief(service):
     return {hit.memory.content: hit.section for hit in found.hits}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "text", "section"),
     [
@@ -114,6 +115,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects(service, clock, before
     assert list(brief(service)) == [kept]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -42,6 +42,7 @@ def test_what_a_prompt_names_comes(service, scope, known, prompt, about):
     assert quietly(service, scope, prompt) == [known[about]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -143,6 +144,7 @@ def told(service, scope):
         remember(service, scope, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "answer"),
     [

@@ -120,6 +120,7 @@ def test_all_memories_of_all_namespaces_get_vectors_of_the_new_embedder(filled, 
     assert filled.status(scope).reembedding is None
 
 
+@pytest.mark.slow
 def test_a_change_that_was_interrupted_is_continued_not_repeated(opened, filled, scope):
     with pytest.raises(EmbedderUnavailable):
         filled.reembed(Counting(enough=2 * BATCH))
@@ -132,6 +133,7 @@ def test_a_change_that_was_interrupted_is_continued_not_repeated(opened, filled,
     assert_all_embedded_by(again, NEW)
 
 
+@pytest.mark.slow
 def test_until_the_switch_reads_and_writes_use_the_former_embedder(filled, opened, scope):
     service = opened(NEW, OLD)
     assert service.run_background_step()

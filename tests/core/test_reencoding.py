@@ -87,6 +87,7 @@ def test_a_memory_that_is_gone_or_has_moved_meanwhile_is_passed_over(store):
     assert held(store) == [with_encoded_words(one, store.hasher) for one in held(store)]
 
 
+@pytest.mark.slow
 def test_searches_know_the_new_words_when_the_background_work_is_done(service):
     fill(service.store, 3)
     lexical = service._index_cache.get("default")._lexical
@@ -99,6 +100,7 @@ def test_searches_know_the_new_words_when_the_background_work_is_done(service):
     assert [len(part) for part in index._columns.days.of(np.arange(3))] == [3, 3]
 
 
+@pytest.mark.slow
 def test_the_status_says_how_many_memories_are_not_yet_found_by_words(service):
     fill(service.store, 3)
     assert service.status(SCOPE).notices[0].startswith("3 memories of an earlier version")
@@ -107,6 +109,7 @@ def test_the_status_says_how_many_memories_are_not_yet_found_by_words(service):
     assert service.status(SCOPE).notices == ()
 
 
+@pytest.mark.slow
 def test_searches_know_the_new_words_of_many_memories_before_all_are_done(service, monkeypatch):
     monkeypatch.setattr(reencoding, "_BATCH", 2)
     monkeypatch.setattr(service._background, "_words_told", 2)
@@ -120,6 +123,7 @@ def test_searches_know_the_new_words_of_many_memories_before_all_are_done(servic
     assert found == [[0], [2], [4]]
 
 
+@pytest.mark.slow
 def test_a_write_during_the_work_is_found_afterwards(service):
     fill(service.store, 2)
     service.read(SCOPE, ReadRequest(query="Lisbon"))
@@ -130,6 +134,7 @@ def test_a_write_during_the_work_is_found_afterwards(service):
     assert service._index_cache.get("default").size() == 3
 
 
+@pytest.mark.slow
 def test_an_old_store_is_up_to_date_when_it_is_open_and_its_rows_lie_in_the_same_order(tmp_path):
     tmp_path.chmod(0o700)
     (tmp_path / DATABASE).write_bytes(gzip.decompress((STORES / "schema-3.duckdb.gz").read_bytes()))
@@ -146,6 +151,7 @@ def test_an_old_store_is_up_to_date_when_it_is_open_and_its_rows_lie_in_the_same
         service.close()
 
 
+@pytest.mark.slow
 def test_a_killed_work_is_continued_by_the_next_opening(tmp_path, monkeypatch):
     fill(DuckStore.open(tmp_path / DATABASE, FakeClock()), 5).close()
     monkeypatch.setattr(reencoding, "_BATCH", 2)

@@ -28,6 +28,7 @@ def ask(service, scope):
     return one
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.lists(st.tuples(TEXTS, DONE), min_size=1, max_size=8), TEXTS, st.booleans())
 def test_an_answer_is_the_same_with_its_reasons_and_nothing_shown_is_left_out(told, query, concise):
@@ -51,6 +52,7 @@ def test_an_answer_is_the_same_with_its_reasons_and_nothing_shown_is_left_out(to
     service.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_a_brief_is_the_same_with_its_reasons(told):

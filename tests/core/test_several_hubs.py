@@ -283,6 +283,7 @@ def test_listeners_hear_that_something_changed_where_nothing_is_loaded(hubs):
     assert here.store.asked["snapshot"] == here.store.asked["news"] == 0
 
 
+@pytest.mark.slow
 def test_a_namespace_that_cannot_be_read_now_holds_up_no_other(hubs):
     here, there = hubs
     here.all()
@@ -328,6 +329,7 @@ def test_a_hub_that_missed_little_reads_the_log(hubs):
     assert here.store.asked["snapshot"] == before
 
 
+@pytest.mark.slow
 def test_a_hub_that_missed_much_loads_anew(hubs):
     here, there = hubs
     here.tell("Ada keeps bees")

@@ -141,6 +141,7 @@ def test_what_tools_say_in_other_words_has_a_place_beside_a_flood(flooded):
     assert any(text.startswith("Calendar") for text in shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("concise", [False, True])
 def test_pages_lose_nothing_and_show_nothing_twice(flooded, limit, concise):

@@ -73,6 +73,7 @@ def test_what_a_page_shows_is_compared_but_for_ids_and_times(said, shown, same):
     assert _same_lines(said, shown) is same
 
 
+@pytest.mark.slow
 def test_the_environment_of_a_page_is_not_that_of_who_runs_the_test(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_NAMESPACE", "somebody")
     scratch = ScratchHome(tmp_path)

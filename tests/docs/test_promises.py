@@ -139,6 +139,7 @@ def test_the_promises_of_the_readme_are_those_that_are_held():
     assert promised() == list(HELD_BY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [test for tests in HELD_BY.values() for test in tests])
 def test_a_test_that_holds_a_promise_exists(test):
     file, name = test.split("::")

@@ -67,6 +67,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=200), st.sampled_from(HOSTILE)), min_size=1, max_size=4), st.integers(0, 99))
 def test_stored_text_never_stands_outside_its_quotation(texts, seed):

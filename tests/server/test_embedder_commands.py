@@ -99,6 +99,7 @@ def test_the_list_can_be_of_this_machine_alone(without_minilm):
     assert here == ["static", "multilingual"]
 
 
+@pytest.mark.slow
 def test_the_list_tells_whether_the_extra_is_installed(minilm, monkeypatch):
     def told():
         models = {one["name"]: one for one in json.loads(run("embedder", "list", "--json").output)}
@@ -268,6 +269,7 @@ def test_a_new_store_gets_the_model_from_its_first_memory_on(tmp_path, tiny):
     service.close()
 
 
+@pytest.mark.slow
 def test_a_store_in_use_gets_the_wish_noted(home, tiny):
     service = opened(home)
     done = run("embedder", "use", tiny, "--home", home)

@@ -36,6 +36,7 @@ def test_json_in_utf_16_is_recognised_and_read(tmp_path, ending):
     assert done["unreadable"] == 0
 
 
+@pytest.mark.slow
 def test_messages_of_no_conversation_are_not_said_to_be_in_one(tmp_path):
     told = [
         {"uuid": "m", "content": "My dentist is Dr. Bauer.", "role_type": "user", "created_at": "2025-01-01T00:00:00Z"}

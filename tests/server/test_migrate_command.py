@@ -45,6 +45,7 @@ def home(tmp_path, written):
     return shutil.copytree(written, tmp_path / "home")
 
 
+@pytest.mark.slow
 def test_a_moved_store_exports_the_same(home, tmp_path):
     done = run("migrate", home, tmp_path / "to")
     assert done.exit_code == 0, done.output
@@ -53,12 +54,14 @@ def test_a_moved_store_exports_the_same(home, tmp_path):
     assert exported(home, tmp_path / "a.jsonl") == exported(tmp_path / "to", tmp_path / "b.jsonl")
 
 
+@pytest.mark.slow
 def test_what_came_of_it_is_told_as_json(home, tmp_path):
     told = json.loads(run("migrate", home, tmp_path / "to", "--json").stdout)
     assert (told["memories"], told["namespaces"], told["from"]) == (1, ["default"], str(home))
     assert len(told["export"]) == 64
 
 
+@pytest.mark.slow
 def test_the_copy_that_was_read_is_gone_afterwards(home, tmp_path):
     run("migrate", home, tmp_path / "to")
     assert list((home / "backups").iterdir()) == []
@@ -90,6 +93,7 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(home, tmp_path, 
     assert "tr0ub4dor" not in done.output
 
 
+@pytest.mark.slow
 def test_a_hub_that_has_the_store_open_makes_the_copy_and_goes_on(tmp_path, written):
     with short_folder() as home:
         shutil.copytree(written, home)

@@ -66,6 +66,7 @@ def test_requests_before_the_end_of_input_are_still_answered(served):
     assert served.answer_after_end == 3
 
 
+@pytest.mark.slow
 def test_a_server_at_work_opens_no_network_connection(served):
     assert b"NETWORK" not in served.errors
 
@@ -81,6 +82,7 @@ def test_a_signal_closes_the_store_and_ends_the_process(tmp_path):
     assert not (tmp_path / "memory.duckdb.wal").exists()
 
 
+@pytest.mark.slow
 def test_a_wrong_option_is_told_before_the_hub_is_imported(tmp_path):
     command = [
         sys.executable,
@@ -201,6 +203,7 @@ def test_a_store_that_is_in_use_is_a_clear_refusal_and_is_tried_again(tmp_path):
             assert second.call(2, "read_memories")["isError"] is False
 
 
+@pytest.mark.slow
 def test_a_wrong_option_is_told_to_client_and_person(tmp_path):
     with started(tmp_path, "--timezone", "Nowhere/Land") as client:
         answer = client.ask(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={})

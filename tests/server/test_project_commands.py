@@ -117,6 +117,7 @@ def test_init_in_a_folder_whose_name_is_no_projects_asks_for_one(folder, monkeyp
     assert run("project", "init", "acme").exit_code == 0
 
 
+@pytest.mark.slow
 def test_status_counts_what_the_project_has_beside_the_persons(folder, store):
     run("project", "init")
     assert json.loads(run("status", "--home", store, "--json").output)["project"]["insights"] == 0

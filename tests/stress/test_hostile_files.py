@@ -253,6 +253,7 @@ def is_restored(home, spoiled):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("seed", seeds(1))
 @pytest.mark.parametrize("count", [FEW, pytest.param(4000, id="four thousand", marks=LONG)])

@@ -43,6 +43,7 @@ def contents(home, place):
         store.close()
 
 
+@pytest.mark.slow
 def test_a_backup_holds_what_the_store_held(store, home, tmp_path):
     before = exported(store, tmp_path / "x", vectors=True)
     made = create_backup(store, home, START, keep=3)
@@ -53,6 +54,7 @@ def test_a_backup_holds_what_the_store_held(store, home, tmp_path):
     assert contents(home, tmp_path / "x") == before
 
 
+@pytest.mark.slow
 def test_a_backup_is_readable_by_its_owner_alone(store, home):
     made = create_backup(store, home, START, keep=3)
     assert stat.S_IMODE(made.file.stat().st_mode) == 0o600
@@ -60,6 +62,7 @@ def test_a_backup_is_readable_by_its_owner_alone(store, home):
     assert names(made.file.parent) == [made.file.name]
 
 
+@pytest.mark.slow
 def test_a_backup_can_go_elsewhere(store, home, tmp_path):
     made = create_backup(store, home, START, keep=1, target=tmp_path / "usb.duckdb")
     assert stat.S_IMODE(made.file.stat().st_mode) == 0o600
@@ -67,6 +70,7 @@ def test_a_backup_can_go_elsewhere(store, home, tmp_path):
     assert names(home / "backups") == []
 
 
+@pytest.mark.slow
 def test_the_newest_backups_stay_and_other_files_are_left_alone(store, home):
     folder = home / "backups"
     folder.mkdir()
@@ -77,6 +81,7 @@ def test_the_newest_backups_stay_and_other_files_are_left_alone(store, home):
     assert names(folder) == ["memory-20260111T120000Z.duckdb", "memory-20260112T120000Z.duckdb", "memory-mine.duckdb"]
 
 
+@pytest.mark.slow
 def test_backups_of_one_second_are_numbered_and_stay_in_order(store, home):
     (home / "backups").mkdir()
     stem = "memory-20260110T120000Z"
@@ -116,6 +121,7 @@ def test_a_folder_of_backups_that_leads_elsewhere_is_refused(store, home, tmp_pa
         create_backup(store, home, START, keep=3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits of a process are a matter of POSIX")
 def test_a_backup_for_which_there_is_no_room_leaves_nothing(store, home):
     import resource
@@ -211,6 +217,7 @@ def test_a_backup_that_cannot_be_read_whole_changes_nothing(store, home, tmp_pat
     assert contents(home, tmp_path / "x") == before
 
 
+@pytest.mark.slow
 def test_a_store_in_use_is_not_replaced(store, home):
     made = create_backup(store, home, START, keep=3)
     with pytest.raises(StoreLocked):
@@ -272,6 +279,7 @@ def contents_without_vectors(home: Path, place: Path) -> bytes:
         store.close()
 
 
+@pytest.mark.slow
 def test_errors_of_a_place_never_name_it(store, home, tmp_path):
     with pytest.raises(StoreError) as caught:
         create_backup(store, home, START, keep=3, target=tmp_path / "missing" / "file.duckdb")

@@ -120,6 +120,7 @@ def test_an_import_is_in_the_log(old, new, place):
     assert (entry.action, entry.actor, entry.id, entry.rev) == ("import", "tester", "m1", 2)
 
 
+@pytest.mark.slow
 def test_vectors_of_another_embedder_stay_outside(old, new, place):
     new.pin_embedder("e-2", 8)
     imported(new, place, exported(old, place, vectors=True))
@@ -197,6 +198,7 @@ def test_a_wrong_line_is_named_and_nothing_comes_in(old, new, place):
     assert list(new.namespaces()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "said"),
     [

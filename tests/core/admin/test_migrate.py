@@ -42,12 +42,14 @@ def names(home):
     return sorted(file.name for file in home.iterdir())
 
 
+@pytest.mark.slow
 def test_a_moved_store_exports_the_same_byte_by_byte(source, home, tmp_path):
     done = moved(source, home)
     assert (done.memories, done.namespaces) == (20, ("default",))
     assert contents(home, tmp_path / "x") == contents(source.parent, tmp_path / "x")
 
 
+@pytest.mark.slow
 def test_a_moved_store_goes_on_where_the_other_was(source, home):
     moved(source, home)
     with closing(opened(home)) as store, closing(opened(source.parent)) as other:
@@ -57,6 +59,7 @@ def test_a_moved_store_goes_on_where_the_other_was(source, home):
         assert store.check_log("default").problem is None
 
 
+@pytest.mark.slow
 def test_a_place_with_memories_is_refused_and_stays_as_it_is(source, home, tmp_path):
     filled(home, some(2)).close()
     before = contents(home, tmp_path / "x")
@@ -65,6 +68,7 @@ def test_a_place_with_memories_is_refused_and_stays_as_it_is(source, home, tmp_p
     assert contents(home, tmp_path / "x") == before
 
 
+@pytest.mark.slow
 def test_an_empty_store_makes_room(source, home):
     opened(home).close()
     assert moved(source, home).memories == 20
@@ -76,6 +80,7 @@ def test_a_place_in_use_is_refused(source, home):
         moved(source, home)
 
 
+@pytest.mark.slow
 def test_what_is_not_the_same_afterwards_does_not_count(source, home, monkeypatch):
     from hybrid_memory.admin import migrate as module
 
@@ -85,6 +90,7 @@ def test_what_is_not_the_same_afterwards_does_not_count(source, home, monkeypatc
     assert names(home) == ["memory.lock"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", ["chunk:5", *also("begun", "chunk:1", "chunk:9", "copied", "compared", "checked", "finished")]
 )
@@ -113,6 +119,7 @@ def test_the_unfinished_move_of_a_store_that_says_something_else_is_begun_anew(s
     assert contents(home, tmp_path / "x") == contents(source.parent, tmp_path / "x")
 
 
+@pytest.mark.slow
 def test_a_store_that_nobody_has_open_is_copied_for_a_move(source, tmp_path):
     copy = source.parent / "backups" / "copy.duckdb"
     copy.parent.mkdir()

@@ -135,6 +135,7 @@ def test_purging_the_assistants_correction_leaves_what_the_user_said_and_names_i
     assert left(home)["said"].superseded_by is None
 
 
+@pytest.mark.slow
 def test_what_disputed_a_purged_memory_disputes_nothing(home):
     store_of(home, *lie_and_fact(disputes=MemoryId("fact")))
     purged(home, chosen("fact"))
@@ -192,6 +193,7 @@ def test_a_session_goes_with_its_buffers_and_its_conversation(home):
     store.close()
 
 
+@pytest.mark.slow
 def test_everything_forgotten_can_go(home):
     store_of(home, *some(), MemoryItem(memory("gone", forgotten_at=START)))
     purged(home, PurgeSelection(namespace="default", forgotten=True))
@@ -209,6 +211,7 @@ def test_nothing_is_left_of_a_namespace_that_goes_as_a_whole(home, tmp_path):
     assert holding(home, [b"secret-project"]) == []
 
 
+@pytest.mark.slow
 def test_the_log_keeps_who_purged_what_and_no_digest_of_it(home):
     store_of(home, *versions())
     purged(home, chosen("v3"))

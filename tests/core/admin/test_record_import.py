@@ -76,6 +76,7 @@ def one(store, name, namespace="default"):
     return store.get(namespace, [MemoryId(name)])[MemoryId(name)]
 
 
+@pytest.mark.slow
 def test_what_the_person_told_is_theirs_and_what_the_assistant_said_is_not(store, tmp_path):
     taken(store, tmp_path, line("a"), line("b", told=False))
     assert [(one(store, name).origin, one(store, name).trust) for name in "ab"] == [
@@ -127,6 +128,7 @@ def test_links_hold_both_ends_and_lead_only_to_what_is_there(store, tmp_path):
     assert one(store, "c").supersedes is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "new", "refused"), [("mask", 1, 0), ("off", 1, 0), ("refuse", 0, 1)])
 def test_secrets_are_dealt_with_as_the_settings_say(store, tmp_path, mode, new, refused):
     text = "my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
@@ -146,6 +148,7 @@ def test_undone_the_export_is_the_same_byte_by_byte(store, tmp_path):
     assert (entry.memories, gone.memories, gone.resting_on) == (52, 52, ())
 
 
+@pytest.mark.slow
 def test_two_imports_are_undone_each_for_itself(store, tmp_path):
     before = exported(store, tmp_path / "x")
     taken(store, tmp_path, line("a"))
@@ -166,6 +169,7 @@ def test_a_beginning_of_several_ids_is_not_enough(store, tmp_path):
         undo_import(store, "abcd", actor="tester")
 
 
+@pytest.mark.slow
 def test_an_import_that_was_killed_goes_on_and_is_undone_as_one(store, tmp_path, monkeypatch):
     monkeypatch.setattr("hybrid_memory.admin.record_import._BATCH", 10)
     before = exported(store, tmp_path / "x")
@@ -182,6 +186,7 @@ def test_an_import_that_was_killed_goes_on_and_is_undone_as_one(store, tmp_path,
     assert exported(store, tmp_path / "x") == before
 
 
+@pytest.mark.slow
 def test_what_was_undone_can_be_imported_and_undone_again(store, tmp_path):
     before = exported(store, tmp_path / "x")
     for _ in range(2):
@@ -198,6 +203,7 @@ def test_undone_twice_is_said(store, tmp_path):
         undo_import(store, ID, actor="tester")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("named", "error"), [("abcdef", NotFound), ("", InvalidInput), ("' OR 1", InvalidInput)])
 def test_an_id_that_is_none_is_said(store, named, error):
     with pytest.raises(error):
@@ -222,6 +228,7 @@ def test_the_log_tells_of_each_memory_that_left(store, tmp_path):
     assert told == [("put", f"import chatgpt {ID}"), ("purge", "undo import")]
 
 
+@pytest.mark.slow
 def test_a_store_with_an_import_is_sound(store, tmp_path):
     taken(store, tmp_path, line("a"), line("b", told=False))
     assert not [one for one in store.check(refusal=refusal).findings if "future" not in one.what]
@@ -241,6 +248,7 @@ def test_a_foreign_statement_that_was_raised_by_hand_is_still_found(store, tmp_p
     assert any("trusted as more" in finding.what for finding in store.check(refusal=refusal).findings)
 
 
+@pytest.mark.slow
 def test_lines_of_our_own_form_are_undone_too(store, tmp_path):
     before = exported(store, tmp_path / "x")
     file = tmp_path / "own.jsonl"

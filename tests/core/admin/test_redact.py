@@ -136,6 +136,7 @@ def test_the_backups_are_rewritten_too(home):
     assert TOKEN.encode() not in backup.read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_happens_without_the_right_number_or_id(home):
     before = held(home)
     with pytest.raises(ConfirmationNeeded):

@@ -75,6 +75,7 @@ def test_no_link_leads_to_a_memory_that_was_there(users, tmp_path, place, link):
     assert one(users, "fact") == before
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_memory_that_is_there_makes_no_link_to_it(users, tmp_path, place):
     fact = one(users, "fact")
     lie = memory("lie", created_at=LATER, supersedes=MemoryId("fact"), parents=(MemoryId("fact"),))
@@ -84,6 +85,7 @@ def test_a_copy_of_a_memory_that_is_there_makes_no_link_to_it(users, tmp_path, p
     assert (done.links_dropped, done.new, done.there) == (3, 1, 1)
 
 
+@pytest.mark.slow
 def test_an_id_of_the_file_is_never_taken_over(users, tmp_path, place):
     done, found = brought(users, place, export_of(tmp_path, memory("fact", content="It is in the safe.")))
     assert done.new == 1
@@ -137,11 +139,13 @@ def test_words_and_times_are_taken_over(users, tmp_path, place):
     assert (got.created_at, got.occurred_at, got.expires_at) == (START, START, LATER)
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_there_stays_forgotten(users, tmp_path, place):
     _, found = brought(users, place, export_of(tmp_path, memory("old", forgotten_at=START)))
     assert found["what old says"].memory.forgotten_at == START
 
 
+@pytest.mark.slow
 def test_lineage_within_the_file_is_kept(users, tmp_path, place):
     old = memory("old", superseded_by=MemoryId("new"))
     new = memory("new", created_at=LATER, supersedes=MemoryId("old"))
@@ -154,6 +158,7 @@ def test_lineage_within_the_file_is_kept(users, tmp_path, place):
     assert done.links_dropped == 1
 
 
+@pytest.mark.slow
 def test_a_circle_is_broken(users, tmp_path, place):
     first = memory(
         "first", supersedes=MemoryId("second"), superseded_by=MemoryId("second"), parents=(MemoryId("second"),)
@@ -165,6 +170,7 @@ def test_a_circle_is_broken(users, tmp_path, place):
     assert (first.supersedes, first.parents, second.superseded_by, done.links_dropped) == (None, (), None, 3)
 
 
+@pytest.mark.slow
 def test_a_duplicate_has_the_same_words(users, tmp_path, place):
     said = memory("said", content="Tea at five.")
     again = memory("again", content="tea at FIVE.", created_at=LATER, duplicate_of=MemoryId("said"))
@@ -190,6 +196,7 @@ def test_an_import_that_was_cut_off_is_done_again_with_its_lineage(users, tmp_pa
     again.close()
 
 
+@pytest.mark.slow
 def test_ones_own_export_changes_nothing_where_it_came_from(tmp_path, place):
     own = filled(tmp_path / "own", some(4))
     # The tests' memories have made-up digests; real ones are of their words.
@@ -206,6 +213,7 @@ def test_ones_own_export_changes_nothing_where_it_came_from(tmp_path, place):
     home.close()
 
 
+@pytest.mark.slow
 def test_an_import_twice_adds_nothing_and_a_changed_line_comes_beside_the_old_one(users, tmp_path, place):
     data = export_of(tmp_path, memory("a"), memory("b"))
     assert brought(users, place, data)[0].new == 2
@@ -215,6 +223,7 @@ def test_an_import_twice_adds_nothing_and_a_changed_line_comes_beside_the_old_on
     assert {"what a says", "what b says", "what B changed"} <= set(found)
 
 
+@pytest.mark.slow
 def test_nothing_may_be_linked_to_what_somebody_vouched_for_since(users, tmp_path, place):
     old = memory("old", superseded_by=MemoryId("new"))
     brought(users, place, export_of(tmp_path, memory("old")))
@@ -241,6 +250,7 @@ LINES = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
 @given(LINES)
 def test_whatever_a_file_says_links_go_back_in_it_and_both_ends_agree(lines):
@@ -289,6 +299,7 @@ def test_of_several_namespaces_only_ones_own_comes_in(users, tmp_path, place):
     assert set(found) == {"what m-default says"}
 
 
+@pytest.mark.slow
 def test_a_file_of_another_namespace_asks_where_to_put_it(users, tmp_path, place):
     with pytest.raises(InvalidInput, match="say with --namespace where they go"):
         brought(users, place, other_file(tmp_path, "work"))
@@ -318,6 +329,7 @@ def test_lines_of_another_program_cannot_be_made_to_meet(users, place):
     assert imported(users, place, data, trusted=False).new == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -49,6 +49,7 @@ def test_a_model_in_a_folder_is_run(tiny, offline):
     assert rows[0].tolist() == pytest.approx([3 / 10**0.5, 1 / 10**0.5])
 
 
+@pytest.mark.slow
 def test_a_model_in_a_folder_says_what_it_is(tiny, tmp_path, offline):
     files = (tmp_path / "model.onnx").read_bytes() + (tmp_path / "tokenizer.json").read_bytes()
     digest = hashlib.sha256(files).hexdigest()[:16]

@@ -106,6 +106,7 @@ def test_rows_are_float32_of_length_one(embedder):
     assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(5), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_no_texts_give_no_rows(embedder):
     assert embedder.embed([]).shape == (0, 384)
 
@@ -116,6 +117,7 @@ def test_words_beyond_256_pieces_do_not_count(embedder):
     assert float(a @ b) > 0.9999
 
 
+@pytest.mark.slow
 def test_several_threads_load_the_model_once(minilm, monkeypatch):
     loads = []
     real = minilm_module._load

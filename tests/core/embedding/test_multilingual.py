@@ -115,6 +115,7 @@ def test_the_same_files_elsewhere_have_the_same_identity(tmp_path, embedder):
     assert MultilingualEmbedder(tmp_path).identity == embedder.identity
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_pieces_are_as_likely_as_those_of_the_reference(embedder, reference, text):
     score_of = {piece: score for piece, (_, score) in embedder._table().found.items()}

@@ -49,6 +49,7 @@ def test_every_language_of_the_table_can_be_told():
     assert {*LANGUAGES} <= {*WITH_STEMMER, *CHARACTER_LANGUAGES}
 
 
+@pytest.mark.slow
 @given(COUNTS)
 def test_nothing_is_counted_twice_for_the_same_memories(memories):
     assert is_due(memories, None)

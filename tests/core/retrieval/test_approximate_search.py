@@ -97,6 +97,7 @@ def test_ten_nearest_are_nearly_all_found(searched):
     assert np.mean(shares) >= 0.95
 
 
+@pytest.mark.slow
 def test_a_selective_mask_is_scanned(searched):
     matrix, approximate = searched
     mask = np.arange(ROWS) % 50 == 0

@@ -147,6 +147,7 @@ def test_what_was_decided(text):
     assert aspects_of(text) & Aspect.DECISION
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

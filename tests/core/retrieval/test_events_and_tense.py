@@ -225,6 +225,7 @@ def _later(window):
     return Window(*sides, window.certainty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     [

@@ -79,6 +79,7 @@ def test_an_ending_makes_no_other_text(said, ending):
     assert copy_key(" ".join(said)) == copy_key(" ".join(said) + ending)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=100))
 def test_any_text_has_a_key(text):
     hash(copy_key(text))

@@ -156,6 +156,7 @@ def test_a_name_that_no_memory_holds_leaves_all_as_it_is():
     assert not newer("Who is Zorana's dentist?", OLD, NEW)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.sampled_from(CROWD), max_size=6, unique=True),
@@ -166,6 +167,7 @@ def test_memories_about_others_never_change_which_is_marked(others, questions):
     assert set(marks.items()) <= {(OLD, NEW)}
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([OLD, NEW, *CROWD, "Ada's dentist is Dr. Falk, not Dr. Vasquez."]), max_size=8))
 def test_no_mark_points_to_an_earlier_memory(texts):

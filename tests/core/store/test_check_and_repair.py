@@ -87,6 +87,7 @@ def altered(home, statement):
     return check(home, FakeClock())
 
 
+@pytest.mark.slow
 def test_a_whole_store_is_sound_and_every_row_was_read(home, files):
     report = check(damaged(home, files), FakeClock())
     assert (report.sound, report.rows["memory"], report.rows["vector_1"]) == (True, CLOSED + OPEN, CLOSED + OPEN)
@@ -120,6 +121,7 @@ def test_rights_of_others_are_found(home, files):
     assert "other users" in said(check(home, FakeClock()), Severity.WARNING)
 
 
+@pytest.mark.slow
 def test_a_recovery_is_told_in_the_status_until_doctor_has_told_it(home, files):
     damaged(home, files, log=zeroed(files[LOG], 100))
     store = DuckStore.open(home / DATABASE, FakeClock())
@@ -134,6 +136,7 @@ def test_a_store_in_memory_has_nothing_to_examine():
     assert check_open(MemoryStore(FakeClock())).sound
 
 
+@pytest.mark.slow
 def test_a_store_that_is_open_is_not_repaired(home, files):
     store = DuckStore.open(damaged(home, files) / DATABASE, FakeClock())
     with pytest.raises(StoreLocked):
@@ -141,6 +144,7 @@ def test_a_store_that_is_open_is_not_repaired(home, files):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_repair_of_a_whole_store_changes_nothing(home, files):
     assert repair(damaged(home, files), FakeClock()).sound
     assert not (home / "quarantine").exists()

@@ -70,6 +70,7 @@ def test_a_journal_that_ends_early_beside_a_damaged_log_is_used_and_the_loss_is_
     assert "how many cannot be told" in found.notices[0]
 
 
+@pytest.mark.slow
 def test_a_record_damaged_in_the_middle_says_how_many_are_missing(template, home):
     journal = bytearray(template.files[JOURNAL])
     journal[len(journal) // 2] ^= 1

@@ -36,6 +36,7 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 SOURCES = sorted(Path(inspect.getfile(package)).parent.rglob("*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [

@@ -177,6 +177,7 @@ def test_rows_that_are_no_memories_are_put_aside_as_they_were_and_all_is_sound_t
     assert "put aside" in store.info().notices[0]
 
 
+@pytest.mark.slow
 def test_a_repair_of_a_sound_store_changes_nothing(laid, clock):
     repair(laid.parent, clock)
     before = laid.read_bytes()

@@ -77,6 +77,7 @@ def killed_after(path, statement):
     return os.waitstatus_to_exitcode(os.wait()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.parametrize(
     ("schema", "statement"),

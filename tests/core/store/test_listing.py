@@ -121,6 +121,7 @@ def test_the_beginning_of_no_id_is_told():
         whole("abcdef", "xyz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["superseded_by", "supersedes", "duplicate_of", "disputes", "parents"])
 def test_who_names_a_memory_is_found_whatever_for(store, link):
     put(store, "named")

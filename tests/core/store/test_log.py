@@ -22,6 +22,7 @@ def test_every_change_is_announced_with_who_what_and_when(store, clock):
     assert {(entry.actor, entry.action) for entry in (first, second)} == {("tester", "test")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7])
 def test_positions_have_no_gaps(store, count):
     put(store, *[f"m{number}" for number in range(count)])

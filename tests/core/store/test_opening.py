@@ -84,6 +84,7 @@ def test_without_the_driver_the_error_says_what_to_install(tmp_path, variable, m
         open_store(store_settings(tmp_path), tmp_path, SystemClock())
 
 
+@pytest.mark.slow
 def test_a_store_that_is_a_file_imports_nothing_of_postgresql(tmp_path):
     program = (
         "import sys, pathlib; from hybrid_memory.service import MemoryService\n"

@@ -115,6 +115,7 @@ def left(home):
     return found
 
 
+@pytest.mark.slow
 def test_a_purged_memory_takes_along_what_was_asked_about_it_in_any_namespace(home):
     service, ids = remembered(home, "Ada lives in Riga", "Bo likes tea")
     service.store.readings.add(
@@ -131,6 +132,7 @@ def test_a_purged_memory_takes_along_what_was_asked_about_it_in_any_namespace(ho
     assert [one.question for one in left(home)] == ["bo?"]
 
 
+@pytest.mark.slow
 def test_a_reading_that_cannot_be_read_goes_with_any_purge(home):
     service, ids = remembered(home, "Ada lives in Riga")
     service.store.readings.add(
@@ -143,6 +145,7 @@ def test_a_reading_that_cannot_be_read_goes_with_any_purge(home):
     assert [one.question for one in left(home)] == ["fine"]
 
 
+@pytest.mark.slow
 def test_a_purged_session_takes_along_what_was_asked_in_it(home):
     service, _ = remembered(home, "Ada lives in Riga")
     service.store.readings.add([reading("x", session="talk"), reading("y")], keep=10, since=EVER)
@@ -151,6 +154,7 @@ def test_a_purged_session_takes_along_what_was_asked_in_it(home):
     assert [one.question for one in left(home)] == ["y"]
 
 
+@pytest.mark.slow
 def test_a_purge_of_everything_takes_the_journal_of_the_namespace_along(home):
     service, _ = remembered(home, "Ada lives in Riga")
     service.store.readings.add([reading("x"), reading("y", namespace="other")], keep=10, since=EVER)
@@ -159,6 +163,7 @@ def test_a_purge_of_everything_takes_the_journal_of_the_namespace_along(home):
     assert [one.question for one in left(home)] == ["y"]
 
 
+@pytest.mark.slow
 def test_a_redaction_goes_through_the_questions_too(home):
     service, ids = remembered(home, "the gate opens with bluebird-77")
     service.store.readings.add(

@@ -151,6 +151,7 @@ def test_a_store_without_an_embedder_has_none_to_change(store):
         store.embedder_change.begin("new", WIDE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["finish", "unembedded", "add_vectors", "vectors"])
 def test_without_a_next_embedder_there_is_nothing_to_add_or_finish(full, call):
     arguments = {"unembedded": (-1, 1), "add_vectors": ([],), "vectors": ("default", [])}.get(call, ())

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.store.making import memory
@@ -29,6 +30,7 @@ ONE = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(ONE, min_size=1, max_size=8), st.sampled_from([None, *Reason]), st.integers(0, 2))
 def test_both_stores_choose_the_same(tmp_path_factory, fields, reason, offset):

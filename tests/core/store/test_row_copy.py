@@ -46,6 +46,7 @@ def source(tmp_path):
     return tmp_path / "source" / "memory.duckdb"
 
 
+@pytest.mark.slow
 def test_every_table_and_column_of_a_store_is_copied_or_known_to_be_none_of_its_contents(source):
     moved = {table.name: set(table.columns) for table in MOVED_TABLES}
     with open_session(source, read_only=True) as session:
@@ -58,6 +59,7 @@ def test_every_table_and_column_of_a_store_is_copied_or_known_to_be_none_of_its_
         assert moved[name] == columns, name
 
 
+@pytest.mark.slow
 def test_a_copy_has_the_same_sums(source, tmp_path):
     read, written = copied(source, tmp_path / "copy.duckdb")
     assert read == written
@@ -65,6 +67,7 @@ def test_a_copy_has_the_same_sums(source, tmp_path):
     assert (read["embedder"][0], read["head"][0], read["store"][0]) == (2, 2, 1)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ITEMS)
 def test_whatever_a_store_holds_is_copied(tmp_path_factory, items):
@@ -99,6 +102,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(row_tables, "CHUNK_ROWS", 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunks", [0, 1, 4, 9])
 def test_a_copy_that_broke_off_is_gone_on_from(source, tmp_path, small_chunks, chunks):
     with open_session(source, read_only=True) as old, new_file(tmp_path / "copy.duckdb") as new:
@@ -112,6 +116,7 @@ def test_a_copy_that_broke_off_is_gone_on_from(source, tmp_path, small_chunks, c
         assert read == row_sums(DuckRows(new)) == row_sums(DuckRows(old))
 
 
+@pytest.mark.slow
 def test_what_changed_in_the_source_meanwhile_is_copied_anew(source, tmp_path, small_chunks):
     with new_file(tmp_path / "copy.duckdb") as new:
         target = DuckRowTarget(new)
@@ -127,6 +132,7 @@ def test_what_changed_in_the_source_meanwhile_is_copied_anew(source, tmp_path, s
             assert read == row_sums(DuckRows(new)) == row_sums(DuckRows(old))
 
 
+@pytest.mark.slow
 def test_progress_ends_at_the_number_of_all_rows(source, tmp_path):
     told = []
     with open_session(source, read_only=True) as old, new_file(tmp_path / "copy.duckdb") as new:

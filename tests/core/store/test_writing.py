@@ -222,6 +222,7 @@ def test_a_move_changes_tier_and_revision(store):
     assert written.memories["a"] == one(store, "a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_several_moves_each_reach_their_tier(store, count):
     tiers = [Tier.SHORT_TERM, Tier.LONG_TERM, Tier.FADED]

@@ -27,6 +27,7 @@ def found(machine):
     return {hit.memory.content for hit in machine.service.read(machine.scope(), ReadRequest(limit=100)).hits}
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_split_memory_are_all_current_on_the_other_machine(two):
     one, other, meet = two
     whole = one.write("Ada has a dog and a cat")
@@ -35,6 +36,7 @@ def test_the_parts_of_a_split_memory_are_all_current_on_the_other_machine(two):
     assert found(other) == {"Ada has a dog", "Ada has a cat"}
 
 
+@pytest.mark.slow
 def test_a_merged_text_replaces_all_that_it_is_made_of(two):
     one, other, meet = two
     ids = (one.write("Ada has a dog"), one.write("Ada has a cat"))
@@ -44,6 +46,7 @@ def test_a_merged_text_replaces_all_that_it_is_made_of(two):
     assert found(other) == {"Ada has a dog and a cat"}
 
 
+@pytest.mark.slow
 def test_a_verdict_and_its_undo_travel(two):
     one, other, meet = two
     ids = [one.write("Ada has a dog"), one.write("Ada has a cat")]
@@ -57,6 +60,7 @@ def test_a_verdict_and_its_undo_travel(two):
     assert (other.get(ids[0]).trust, other.get(ids[0]).verdict) == (Trust.AGENT, None)
 
 
+@pytest.mark.slow
 def test_an_undone_edit_is_undone_on_the_other_machine(two):
     one, other, meet = two
     old = one.write("Ada lives in Rome")
@@ -68,6 +72,7 @@ def test_an_undone_edit_is_undone_on_the_other_machine(two):
     assert found(other) == {"Ada lives in Rome"}
 
 
+@pytest.mark.slow
 def test_what_another_machine_changed_since_is_not_undone(two):
     from hybrid_memory.errors import ChangedSince
 

@@ -60,6 +60,7 @@ def test_it_does_not_matter_in_which_order_three_hear_of_each_other(one, other, 
     assert join(join(one, other), third) == join(one, join(other, third))
 
 
+@pytest.mark.slow
 @QUICK
 @given(states(), states())
 def test_to_hear_something_again_changes_nothing(one, other):

@@ -251,6 +251,7 @@ def test_memories_of_one_moment_stand_in_the_same_order_everywhere(folder, machi
 # --- what is not told, and what it costs ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_with_nothing_new_nothing_is_written_or_read(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -261,6 +262,7 @@ def test_with_nothing_new_nothing_is_written_or_read(folder, machines):
     assert segments(folder) == before
 
 
+@pytest.mark.slow
 def test_only_what_is_new_is_written(folder, machines):
     one = machines(1)
     for number in range(5):
@@ -271,6 +273,7 @@ def test_only_what_is_new_is_written(folder, machines):
     assert words_in(folder).count("Statement 0.") == 1
 
 
+@pytest.mark.slow
 def test_what_is_new_to_a_machine_is_not_sent_back(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -293,6 +296,7 @@ def test_a_preview_counts_and_changes_nothing(folder, machines):
 # --- torn, copied and hostile files ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_segment_that_is_half_carried_is_read_when_it_is_whole(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -306,6 +310,7 @@ def test_a_segment_that_is_half_carried_is_read_when_it_is_whole(folder, machine
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_conflicted_copy_is_known_again_and_counts_where_the_other_is_torn(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -317,6 +322,7 @@ def test_a_conflicted_copy_is_known_again_and_counts_where_the_other_is_torn(fol
     assert (done.new, done.read, done.torn) == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_segment_of_a_later_version_is_passed_over_and_told(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -326,6 +332,7 @@ def test_a_segment_of_a_later_version_is_passed_over_and_told(folder, machines):
     assert (other.sync(folder).newer, other.sync(folder).new) == (1, 0)
 
 
+@pytest.mark.slow
 def test_what_carriers_leave_in_the_folder_is_passed_over(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -339,6 +346,7 @@ def test_what_carriers_leave_in_the_folder_is_passed_over(folder, machines):
     assert other.sync(folder).new == 1
 
 
+@pytest.mark.slow
 def test_segments_that_vanished_are_written_again(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -348,6 +356,7 @@ def test_segments_that_vanished_are_written_again(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_segment_that_was_torn_for_good_is_written_again_by_its_machine(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -655,6 +664,7 @@ def test_words_leave_the_files_also_if_a_process_is_killed_before_it_cleans_them
     assert "violin" not in words_in(folder)
 
 
+@pytest.mark.slow
 def test_a_time_that_lies_a_century_ahead_is_not_believed(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN)

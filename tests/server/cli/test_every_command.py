@@ -318,6 +318,7 @@ def test_a_command_that_finds_no_store_names_the_folder_and_makes_nothing(name, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["--markdown", "--okf"])
 def test_an_export_for_people_is_written_beside_a_client_and_without_one(place, form):
     folder = place["new"]

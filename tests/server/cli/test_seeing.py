@@ -83,6 +83,7 @@ def drawn(service, terminal, width, memory_id, **options):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 200])
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_no_line_is_wider_than_the_terminal(service, terminal, porto, script, width):

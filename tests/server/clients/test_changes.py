@@ -38,6 +38,7 @@ def test_toml_install_twice_and_take_out_gives_the_same_text(text):
     assert uninstall(installed, TOML, text) == text
 
 
+@pytest.mark.slow
 @given(text=json_documents())
 def test_json_that_was_brought_up_to_date_is_taken_out_the_same(text):
     left = uninstall(install(install(text, SERVERS), NEWER, backup=text), SERVERS, text)
@@ -60,6 +61,7 @@ def test_without_a_backup_ours_is_cut_out_and_every_comment_and_value_of_others_
     )
 
 
+@pytest.mark.slow
 @given(text=json_documents())
 def test_a_value_that_a_person_edited_in_between_stays_edited(text):
     edited = install(text, SERVERS).replace("MARK", "edited")
@@ -84,6 +86,7 @@ def tidy_documents(draw):
     return text + draw(st.sampled_from(["", "\n"]))
 
 
+@pytest.mark.slow
 @given(text=tidy_documents())
 def test_of_a_tidy_file_ours_is_cut_out_to_the_byte_without_any_backup(text):
     assert uninstall(install(text, BOTH), BOTH) == text
@@ -279,6 +282,7 @@ def test_a_hook_that_runs_another_program_first_is_the_persons(line):
     assert uninstall(text, BOTH) == text
 
 
+@pytest.mark.slow
 def test_a_deep_text_is_no_trouble():
     deep = '{"deep": ' + "[" * 5_000 + "]" * 5_000 + ', "mcpServers": {}}'
     installed = install(deep, SERVERS)
@@ -318,6 +322,7 @@ def test_a_table_that_the_client_wrote_anew_is_brought_up_to_date_line_by_line()
     assert uninstall(text, TOML) == "\n[tui]\n"
 
 
+@pytest.mark.slow
 @given(value=st.recursive(st.text() | st.booleans(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_what_is_written_as_toml_is_read_the_same(value):
     assert toml_text.parse(f"a = {toml_text.value_text(value)}\n") == {"a": value}

@@ -93,6 +93,7 @@ def point_to_one_store(disk):
     return True
 
 
+@pytest.mark.slow
 @given(entry=st.none() | st.sampled_from([*FOREIGN, *MINE]), steps=STEPS)
 def test_what_is_a_persons_outlives_any_sequence(entry, steps):
     value = OTHERS | ({"mcpServers": {"other": {"command": "y"}, "memory": entry}} if entry else {})

@@ -58,6 +58,7 @@ def test_any_input_is_answered_with_nothing(home, event, given):
     assert run_hook(home, event, given=given) == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -236,6 +237,7 @@ def test_that_holds_for_a_transcript_that_its_client_once_began_anew_too(home):
     assert [turn["text"] for turn in asked["batches"][0]["turns"]] == ["I prefer dots."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [

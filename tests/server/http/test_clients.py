@@ -34,6 +34,7 @@ async def test_what_was_written_is_found(build, at_socket, token, mode):
         assert (await client.list_prompts()).prompts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_a_client_that_shows_apps_gets_the_memory_as_one(build, at_socket, token, mode):
     shows_apps = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
@@ -44,6 +45,7 @@ async def test_a_client_that_shows_apps_gets_the_memory_as_one(build, at_socket,
     assert app.mime_type == APP_MIME_TYPE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_a_token_of_another_namespace_finds_nothing(build, at_socket, service, token, foreign_token, mode):
     async with (
@@ -192,6 +194,7 @@ async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(
     assert written[0]["id"]
 
 
+@pytest.mark.slow
 async def test_status_names_who_is_there_in_the_same_namespace(build, at_socket, token, other_token, foreign_token):
     async with (
         at_socket(build()) as connect,

@@ -90,6 +90,7 @@ async def answer_of(path, sent):
             return (await stream.receive()).split(b"\r\n")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("sent", "status"), [(of_length(3 * LIMIT), b"431"), (REFUSED["two lengths"], b"400"), (head(), b"401")]

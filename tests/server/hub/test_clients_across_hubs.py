@@ -127,6 +127,7 @@ async def test_an_older_clients_subscription_outlives_its_hub(home, service):
     hub.kill()
 
 
+@pytest.mark.slow
 async def test_a_newer_clients_stream_outlives_its_hub(home, service):
     hub = ThreadedHub(home, service)
     async with client_of(home, mode="2026-07-28") as client, client.listen(resource_subscriptions=[RECENT]) as stream:

@@ -163,6 +163,7 @@ def ended(hub, url):
     return True
 
 
+@pytest.mark.slow
 def test_the_address_opens_the_page_of_the_place_where_the_command_was_called(home, hub):
     with Command(home, namespace="project:band", personal="default") as command:
         shown = Browser(command.url).enter().get("/timeline")
@@ -271,6 +272,7 @@ def test_an_open_page_keeps_the_hub(home):
         assert browser.get("/").status == 200
 
 
+@pytest.mark.slow
 def test_what_clients_write_is_told_to_the_page_as_it_happens(home, hub):
     with Command(home) as command, hub.connected() as client:
         events = Browser(command.url).enter().events()

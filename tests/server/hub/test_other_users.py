@@ -156,6 +156,7 @@ def test_the_stores_lock_of_this_user_is_named_by_its_process_unless_that_is_gon
     lock.release()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["state.key", "hub.port", "hub.token", "hub.http", "hub.pid", "memory.pid"])
 def test_a_pipe_in_the_place_of_a_file_makes_nobody_wait(home, name):
     if name == "hub.token":

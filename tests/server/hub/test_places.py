@@ -136,6 +136,7 @@ def test_a_marker_that_is_gone_leaves_the_project_and_is_told_once(hub, folder):
         assert "namespace" not in client.call("write_memory", content="Ada likes tea")["structuredContent"]
 
 
+@pytest.mark.slow
 def test_a_renamed_folder_is_the_same_project_without_a_word(hub, folder):
     acme = folder("acme", 'namespace = "acme"')
     with hub.connected(folder=acme) as client:

@@ -81,6 +81,7 @@ def test_two_who_come_at_once_to_a_hub_that_nobody_needs_are_not_in_each_others_
             client.close()
 
 
+@pytest.mark.slow
 def test_a_command_that_means_another_store_does_its_work_alone(home, service, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_STORE", ADDRESS)
     with ThreadedHub(home, service):

@@ -101,6 +101,7 @@ def test_an_assistant_with_the_memory_is_named(kept, home, machine):
     assert says(shown, "Cursor has the memory")["state"] == "good"
 
 
+@pytest.mark.slow
 def test_every_row_is_read_when_that_is_asked_for_and_not_before(kept, home, machine):
     assert health(kept, home)["doctor"] is None
     doctor = health(kept, home, check="1")["doctor"]

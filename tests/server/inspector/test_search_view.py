@@ -270,6 +270,7 @@ WORDS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.lists(st.sampled_from(WORDS), max_size=7), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
 def test_any_words_in_any_script_are_marked_within_the_text_and_apart(said, asked):

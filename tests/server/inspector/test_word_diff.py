@@ -16,6 +16,7 @@ def told(before, after):
     return [(part["op"], part["text"]) for part in word_diff(before, after)]
 
 
+@pytest.mark.slow
 @given(before=TEXTS, after=TEXTS)
 def test_the_parts_give_both_texts_whole(before, after):
     parts = told(before, after)

@@ -118,6 +118,7 @@ def test_filters_that_all_let_everything_through_are_no_filters(service):
     assert filters == Where()
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("where", ["", [], None, {}, "{}", "null", {"session": ""}, {"memory_type": "any"}])
 async def test_ids_may_stand_beside_filters_that_are_none(client, service, where):
@@ -203,6 +204,7 @@ VERBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @STYLES
 @pytest.mark.parametrize("verb", VERBS)

@@ -68,6 +68,7 @@ async def test_what_any_read_of_the_conversation_showed_does_not_come_again(clie
     assert await said(client, "a cake for Emma") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [100, 150, 225, 600])
 async def test_a_budget_holds_and_from_225_on_in_both_parts(client, service, budget):
     for number in range(4):

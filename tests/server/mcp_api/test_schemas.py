@@ -9,6 +9,7 @@ from tests.server.services import call, refusal
 from hybrid_memory.model import Origin
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
@@ -62,6 +63,7 @@ async def test_a_wrong_argument_is_named_with_what_it_must_be(server, tool, argu
     assert told in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("beside", "where"),
@@ -130,6 +132,7 @@ async def test_a_whole_number_may_be_written_with_a_point(client):
     await call(client, "read_memories", limit=8.0)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("sent", "meant"),
@@ -173,6 +176,7 @@ async def test_a_day_in_words_is_that_day_in_the_zone_of_the_client(client, serv
     assert memory.expires_at.isoformat() == "2026-01-13T12:00:00+00:00"
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("limit", ["2", 2.0, "2.0", " 2 "])
 async def test_a_limit_may_be_written_in_other_ways(client, service, limit):
@@ -181,6 +185,7 @@ async def test_a_limit_may_be_written_in_other_ways(client, service, limit):
     assert len((await call(client, "read_memories", limit=limit))["memories"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("write_ids", [", ".join, " ".join, list, lambda ids: str(list(ids)).replace("'", '"')])
 async def test_ids_may_be_one_text(client, service, write_ids):
@@ -195,6 +200,7 @@ async def test_a_single_id_is_a_list_of_one(client, service):
     assert (await call(client, "forget_memories", ids=kept))["ids"] == [kept]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     "where", ['{"session": "s-other"}', {"session": "s-other", "tags": [], "since": "", "metadata": {}}]
@@ -214,6 +220,7 @@ async def test_since_may_be_said_in_words(client, service):
     assert [one["id"] for one in page["memories"]] == [new] != [old]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("day", ["yesterday", "2026-01-10"])
 async def test_from_a_day_until_the_same_day_is_that_day(client, service, day):
@@ -278,6 +285,7 @@ async def test_a_model_that_cannot_leave_anything_out_is_understood(client, serv
     assert gone["ids"] == [kept]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("zero", [0, 0.0, "0"])
 async def test_a_limit_or_budget_of_zero_is_none(client, service, zero):

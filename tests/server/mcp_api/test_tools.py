@@ -125,6 +125,7 @@ async def test_the_text_of_a_write_says_nothing_of_tiers():
     assert result.content[0].text == f"Remembered as {result.structured_content['id']}"
 
 
+@pytest.mark.slow
 async def test_a_write_says_when_its_vector_follows_later():
     service = ObservedService(embedder=NoModel())
     async with Client(make_server(ServiceProvider(lambda: service))) as client:

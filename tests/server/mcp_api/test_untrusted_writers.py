@@ -103,6 +103,7 @@ async def test_a_lie_that_answers_better_stands_behind_the_fact_in_a_prompt(clie
     assert text.index(f'id="{fact}"') < text.index(f'id="{lie}"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("facts", "strangers"), [(0, 20), (1, 1), (2, 2), (8, 2)])
 async def test_of_a_session_a_quarter_at_most_is_untrusted_and_the_rest_is_counted(client, service, facts, strangers):
     for number in range(facts):

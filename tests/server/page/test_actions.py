@@ -29,6 +29,7 @@ def test_a_correction_is_the_persons_and_is_undone(page):
     assert stands(page, old)["state"] == "current"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "more", "field", "value"),
     [

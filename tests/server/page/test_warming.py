@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.server.services import SCOPE
 
 from hybrid_memory.model import MemoryId
@@ -18,6 +19,7 @@ def warmed(page):
     return page.service
 
 
+@pytest.mark.slow
 def test_every_template_is_compiled(page):
     environment.cache_clear()
     warmed(page)

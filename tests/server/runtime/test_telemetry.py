@@ -33,6 +33,7 @@ def test_without_them_nothing_measures(provider):
     assert provider.measure is None
 
 
+@pytest.mark.slow
 def test_without_them_nothing_of_it_is_imported():
     program = (
         "import sys, hybrid_memory_mcp.hub.run, hybrid_memory_mcp.runtime.telemetry as t; t.telemetry_of(None, {})\n"

@@ -181,6 +181,7 @@ def test_the_settings_of_the_machine_do_not_count(monkeypatch):
         assert memory.assert_remembered("AKIAIOSFODNN7EXAMPLE").namespace == "default"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["memory", "stdio"])
 async def test_it_leaves_environment_umask_log_and_threads_as_they_were(transport):
     def state():
@@ -274,6 +275,7 @@ def test_an_unknown_transport_is_an_error():
         memory_for_tests(transport="http")
 
 
+@pytest.mark.slow
 @pytest.mark.hybrid_memory(transport="stdio")
 async def test_over_stdio_too_an_unnamed_conversation_has_ended_when_its_client_has_left(memory):
     async with memory.client() as client:

@@ -94,6 +94,7 @@ def test_the_marker_says_what_the_memory_is_like(run):
     ).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_memory_of_a_test_that_fails_otherwise_is_shown(run):
     result = run("def test_it(memory):\n    memory.remember('Ada likes tea.')\n    raise KeyError('x')\n")
     result.stdout.fnmatch_lines(["*The memory of this test*", "The memory holds 1 memory:", "*'Ada likes tea.'*"])

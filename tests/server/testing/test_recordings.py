@@ -58,6 +58,7 @@ async def test_the_first_run_is_recorded_and_the_next_is_as_recorded(file):
     ]
 
 
+@pytest.mark.slow
 async def test_a_run_that_differs_fails_and_shows_where(file):
     await recorded(file)
     with pytest.raises(AssertionError) as raised, memory_for_tests(recorded=file) as memory:
@@ -68,6 +69,7 @@ async def test_a_run_that_differs_fails_and_shows_where(file):
     assert "--hybrid-memory-record=rewrite" in message
 
 
+@pytest.mark.slow
 async def test_a_call_more_or_less_is_a_difference(file):
     await recorded(file)
     with memory_for_tests() as memory:
@@ -84,6 +86,7 @@ async def test_other_ids_are_no_difference(file):
     await recorded(file, seed=7)
 
 
+@pytest.mark.slow
 async def test_a_recording_can_be_made_anew_and_must_be_there_where_none_may_be_made(file):
     with pytest.raises(AssertionError, match="there is no recording"):
         await recorded(file, record_mode="none")
@@ -93,6 +96,7 @@ async def test_a_recording_can_be_made_anew_and_must_be_there_where_none_may_be_
     assert "coffee" in file.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 async def test_a_run_that_failed_otherwise_is_neither_recorded_nor_compared(file):
     async def failing():
         with memory_for_tests(recorded=file) as memory:
