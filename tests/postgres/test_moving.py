@@ -138,7 +138,9 @@ def test_a_move_that_broke_off_is_gone_on_from_and_nobody_opens_it_meanwhile(sou
 
 def test_a_database_of_a_later_version_is_not_moved_by_this_one(source, database, tmp_path):
     to_database(source, database)
-    database.rows("INSERT INTO migration (number, name, applied_at) VALUES (999, 'later', 1) RETURNING number")
+    database.rows(
+        "INSERT INTO migration (number, name, usable_from, applied_at) VALUES (999, 'later', 8, 1) RETURNING number"
+    )
     with pytest.raises(SchemaTooNew), database_source(database.conninfo):
         pass
 
@@ -230,8 +232,8 @@ def test_what_the_database_does_not_hold_as_it_was_read_does_not_count(source, d
 
 def test_a_database_that_a_hub_uses_is_refused(source, database):
     database.rows(
-        "INSERT INTO hub (id, name, version, started_at, seen_at) "
-        "SELECT 'x', 'kitchen', '1', 0, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint RETURNING id"
+        "INSERT INTO hub (id, name, version, schema, started_at, seen_at) "
+        "SELECT 'x', 'kitchen', '1', 8, 0, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint RETURNING id"
     )
     with pytest.raises(InvalidInput, match="in use by a hub \\(kitchen\\)"):
         to_database(source, database)

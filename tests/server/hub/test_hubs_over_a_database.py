@@ -135,7 +135,9 @@ def test_a_database_of_a_later_version_is_left_alone_and_the_client_hears_what_t
     import psycopg
 
     with psycopg.connect(database.conninfo_of("keeper"), autocommit=True) as connection:
-        connection.execute("INSERT INTO migration (number, name, applied_at) VALUES (999, 'later', 0)")
+        connection.execute(
+            "INSERT INTO migration (number, name, usable_from, applied_at) VALUES (999, 'later', 999, 0)"
+        )
     with client(folder / "one", database.address) as one:
         told = one.call(1, "write_memory", content="Ada keeps bees")
     assert told["isError"]

@@ -17,7 +17,7 @@ import psycopg
 import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
-from hybrid_memory.errors import EngineUnavailable
+from hybrid_memory.errors import EngineUnavailable, SchemaTooNew
 from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
 from hybrid_memory.store.postgres.silence import Watch, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 EVERYTHING: Sequence[str] = ("*",)
 """In place of namespaces: work on the whole store, which no client's call is. Told from a namespace by identity."""
 
+OUTDATED = (
+    "a later version of this program has changed the store in a way that this version does not understand; nothing was changed by this "
+    "one. Upgrade it on this machine"
+)
 _BEGIN = "BEGIN"
 _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
@@ -63,6 +67,8 @@ class Connections:
         self.wait_seconds = wait_seconds
         self.unreadable: set[tuple[str, str]] = set()
         """Memories, by namespace and id, that readers came upon and had to leave out."""
+        self.outdated = False
+        """Whether a later version has changed the store in a way that this one does not understand; then nothing is read or written."""
         self._roles = NamespaceRoles(self._load_roles, monotonic)
         self._watch = Watch(conninfo, wait_seconds / 2)
         self._pool: psycopg_pool.ConnectionPool[Connection] = psycopg_pool.ConnectionPool(
@@ -171,7 +177,13 @@ class Connections:
                 raise
 
     def _said(self, namespaces: Sequence[str]) -> tuple[list[str], str, str]:
-        """Return what a transaction says at its beginning; asked before it has a connection, for the roles may have to be loaded."""
+        """Return what a transaction says at its beginning; asked before it has a connection, for the roles may have to be loaded.
+
+        Raises:
+            SchemaTooNew: this program does not understand the store any more.
+        """
+        if self.outdated:
+            raise SchemaTooNew(OUTDATED)
         if namespaces is EVERYTHING:
             return [], "on", NO_ROLE
         return list(namespaces), "off", self._roles.role_for(namespaces)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from hybrid_memory.store.erasing import CatchUpJob, ErasureJob, OnStep, Purged, PurgeJob, RedactionJob, RemainingState
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.migrating import refuse_later
 from hybrid_memory.store.postgres.purge_rows import purge_rows
 from hybrid_memory.store.postgres.redact_rows import exchange_words, redact_rows
 from hybrid_memory.store.postgres.rewriting import COPIES_REMAIN, LOG_REMAINS, is_unwritten, rewrite_tables
@@ -57,6 +58,8 @@ class PostgresEraser:
         """Erase in the copies, then in the tables, and write these anew."""
         from hybrid_memory.store.duck.erase_files import erase_in_copies
 
+        with self._connections.reading(EVERYTHING) as session:
+            refuse_later(session)
         if is_unwritten(self._connections):
             rewrite_tables(self._connections)
         job = make_job(self._store)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from hybrid_memory.errors import StoreError
-from hybrid_memory.store.postgres import hub_rows
+from hybrid_memory.errors import SchemaTooNew, StoreError
+from hybrid_memory.store.postgres import hub_rows, schema
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.hints import digest_of, read_hint
 from hybrid_memory.store.postgres.pg_errors import translated
@@ -44,16 +44,19 @@ _EVERYTHING = "SELECT set_config('hybrid_memory.everything', 'on', false)"
 _LISTEN = "LISTEN hybrid_memory"
 _HEADS = "SELECT name, position FROM namespace"
 _SOME_HEADS = "SELECT name, position FROM namespace WHERE name = ANY ($1::text[])"
-_STATE = "SELECT id, erasures, coalesce((SELECT max(number) FROM embedder), 0) FROM store"
+_STATE = """
+    SELECT id, erasures, coalesce((SELECT max(number) FROM embedder), 0), (SELECT max(usable_from) FROM migration) FROM store
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Which store it is, how often a whole namespace was erased, and the number of its embedder."""
+    """Which store it is, how often a whole namespace was erased, the number of its embedder, and from which schema on it can be used."""
 
     store: str = ""
     erasures: int = 0
     embedder: int = 0
+    usable_from: int = 0
 
 
 class ServerFollower:
@@ -118,6 +121,8 @@ class ServerFollower:
             with suppress(Exception), self._connect() as connection:
                 self._follow(connection)
             self._heads.doubt()
+            if self._connections.outdated:
+                return
             if not self._closed:
                 self._wait(_RETRY_SECONDS)
 
@@ -180,8 +185,11 @@ class ServerFollower:
             heads = session.connection.execute(_HEADS, prepare=True, binary=True)
             state = session.connection.execute(_STATE, prepare=True, binary=True)
         positions: dict[str, int] = dict(heads.fetchall())
-        ((store, erasures, embedder),) = state.fetchall()
-        found = _State(store, erasures, embedder)
+        found = _State(*state.fetchall()[0])
+        if found.usable_from > schema.MIGRATIONS[-1].number:
+            self._connections.outdated = True
+            self._leave(session)
+            raise SchemaTooNew
         known, self._state = self._state, found
         self._certain_at = begun
         is_first, self._is_first = self._is_first, False

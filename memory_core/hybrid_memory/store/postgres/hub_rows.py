@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import from_micros
 from hybrid_memory.store.base import OtherHub
+from hybrid_memory.store.postgres import schema
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.sql_session import PgSession
@@ -25,8 +26,8 @@ _FORGOTTEN_SECONDS = 86_400.0
 _MICROS = 1_000_000
 
 _ENTER = """
-    INSERT INTO hub (id, name, version, started_at, seen_at, marks)
-    SELECT gen_random_uuid()::text, $1, $2, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    INSERT INTO hub (id, name, version, schema, started_at, seen_at, marks)
+    SELECT gen_random_uuid()::text, $1, $2, $3::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
         (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, '{}'
     RETURNING id
 """
@@ -41,6 +42,12 @@ _LIVING = """
     SELECT id, name, version, started_at, seen_at FROM hub
     WHERE seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1::bigint ORDER BY started_at, id
 """
+# A hub that enters now waits for this transaction, and finds out at its first look that it is too old (`follower`).
+_LOCK = "LOCK TABLE hub IN SHARE ROW EXCLUSIVE MODE"
+_LIVING_BELOW = """
+    SELECT name, version FROM hub
+    WHERE schema < $2::bigint AND seen_at >= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1::bigint ORDER BY started_at, id
+"""
 # Who does not hold the namespace has no mark, and keeps nobody from shortening its log.
 _FOLLOWED = """
     SELECT min((marks::json ->> $1::text)::bigint) + 1 FROM hub
@@ -53,7 +60,7 @@ _TRIM = """
 
 def enter(session: PgSession) -> str:
     """Add a row for this process; returns its id."""
-    ((id_,),) = session.rows(_ENTER, platform.node(), version("hybrid-memory-mcp"))
+    ((id_,),) = session.rows(_ENTER, platform.node(), version("hybrid-memory-mcp"), schema.MIGRATIONS[-1].number)
     return str(id_)
 
 
@@ -75,6 +82,13 @@ def living(session: PgSession, besides: str | None = None) -> list[OtherHub]:
         for id_, name, release, started, seen in session.rows(_LIVING, int(ALIVE_SECONDS * _MICROS))
         if id_ != besides
     ]
+
+
+def living_below(session: PgSession, number: int) -> list[str]:
+    """Return name and version of the hubs that live and know no schema of this number; none enters until the transaction ends."""
+    session.send(_LOCK)
+    found = session.rows(_LIVING_BELOW, int(ALIVE_SECONDS * _MICROS), number)
+    return [f"{name} ({release})" for name, release in found]
 
 
 def followed(session: PgSession, digest: str) -> int | None:

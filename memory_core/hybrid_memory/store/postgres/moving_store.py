@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.export_rows import contents_of
+from hybrid_memory.store.postgres.migrating import migrate, refuse_later
 from hybrid_memory.store.postgres.row_tables import PgRows, PgRowTarget, refuse_while_moving
-from hybrid_memory.store.postgres.schema import migrate, refuse_later
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,6 +75,8 @@ class _DatabaseTarget:
 
     def begin(self, store_id: str) -> None:
         migrate(self._connections, self._now)
+        with self._connections.reading(EVERYTHING) as session:
+            refuse_later(session)
         self._rows.begin(store_id)
 
     @contextmanager

@@ -16,6 +16,7 @@ from hybrid_memory.store.postgres import import_rows, tables
 from hybrid_memory.store.postgres.appending import LockedHead, lock_head
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.export_rows import contents_of
+from hybrid_memory.store.postgres.migrating import refuse_later
 from hybrid_memory.store.postgres.purge_rows import plan_purge
 from hybrid_memory.store.postgres.row_tables import PgRows
 from hybrid_memory.store.postgres.storing import store_memories
@@ -68,6 +69,7 @@ class PostgresTransfer:
         from hybrid_memory.store.duck.moving_files import write_file
 
         with self._connections.copying(EVERYTHING) as session:
+            refuse_later(session)
             return write_file(file, PgRows(session), self._clock.now())
 
     def export_items(self, namespaces: Sequence[str] | None, *, vectors: bool) -> StoreContents:
@@ -75,6 +77,7 @@ class PostgresTransfer:
         stack = ExitStack()
         try:
             session = stack.enter_context(self._connections.copying(namespaces or EVERYTHING))
+            refuse_later(session)
             contents = contents_of(session, namespaces, vectors=vectors)
         except BaseException:
             stack.close()
@@ -117,6 +120,7 @@ class PostgresTransfer:
     def undo_import(self, action: str, *, actor: str, remaining_state: RemainingState) -> UndoneImport:
         """Delete what came in with an import, in one transaction."""
         with self._connections.transaction(EVERYTHING) as session:
+            refuse_later(session)
             undone, heads = import_rows.erase_import(
                 session, action, self._clock.now(), actor=actor, remaining_state=remaining_state
             )

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.schema import migrate
+from hybrid_memory.store.postgres.migrating import migrate
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.walls import WALLED
 

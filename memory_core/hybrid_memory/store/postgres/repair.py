@@ -27,6 +27,7 @@ from hybrid_memory.store.postgres.check import (
     other_revisions,
 )
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.migrating import refuse_later
 from hybrid_memory.store.postgres.rewriting import is_unwritten, rewrite_tables
 from hybrid_memory.text import content_hash
 
@@ -68,9 +69,11 @@ def repair_store(connections: Connections, home: Path, now: datetime, refusal: R
 
     Raises:
         OSError: the rows cannot be written aside; nothing was changed.
+        SchemaTooNew: a later version has added to the store what this one does not know.
     """
     done: list[Finding] = []
     with connections.filling(EVERYTHING) as session:
+        refuse_later(session)
         session.rows(_LOCK_HEADS)
         bad = {table: places for table, places in bad_rows(session).items() if table in _DELETE}
         odd, places = odd_rows(session, refusal)

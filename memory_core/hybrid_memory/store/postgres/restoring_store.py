@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.migrating import migrate, refuse_later
 from hybrid_memory.store.postgres.row_tables import PgRows, add_rows, clear_table, number_readings_on
-from hybrid_memory.store.postgres.schema import migrate
 from hybrid_memory.store.postgres.vector_table import pinned_embedder
 from hybrid_memory.store.restoring import Restored
 from hybrid_memory.store.row_copy import CHUNK_ROWS, MOVED_TABLES, MovedRow, MovedTable, copy_rows
@@ -60,6 +60,7 @@ class PostgresRestorer:
             upgraded(copy, now, SystemRandomSource())
             on_step("checked")
             with file_source(copy) as source, self._connections.filling(EVERYTHING) as session:
+                refuse_later(session)
                 session.send(_LOCK)
                 before = pinned_embedder(session)
                 aside = self._put_aside(now) if session.rows(_IN_USE)[0][0] else None

@@ -1,4 +1,4 @@
-"""The tables in PostgreSQL, and how a store of an earlier version becomes one of this version.
+"""The tables in PostgreSQL, and the steps by which they become those of this version (`migrating` takes them).
 
 They are those of the DuckDB store, column by column, so that rows can be copied from one to the other; what differs:
 
@@ -9,45 +9,28 @@ They are those of the DuckDB store, column by column, so that rows can be copied
 * ``vector`` is one table for all embedders; that of the next one stands in ``embedder`` with the negative of its number, as there.
 * ``store`` (one row), ``hub`` and ``lease`` are for the hubs that share the store.
 
-All migrations that a store has not had run in one transaction, together with their records. Texts that are compared or sorted have the
+Texts that are compared or sorted have the
 collation "C": their order is that of their bytes, on every server. Times are whole microseconds since 1970 in UTC.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
 
-from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import SchemaTooNew, StoreDamaged
 from hybrid_memory.store.postgres import walls
-from hybrid_memory.store.postgres.connections import EVERYTHING
-from hybrid_memory.store.postgres.sql_session import PgSession
-
-if TYPE_CHECKING:
-    from hybrid_memory.store.postgres.connections import Connections
-
-# Any number that no other program locks; the second one says for what.
-_LOCK = "SELECT pg_advisory_xact_lock(7340032, 1)"
-_HAS_RECORD = """
-    SELECT to_regclass('migration') IS NOT NULL,
-        EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename IN ('memory', 'log', 'namespace'))
-"""
-_MAKE_RECORD = """
-    CREATE TABLE migration (number BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)
-"""
-_DONE = "SELECT number FROM migration ORDER BY number"
-_RECORD = "INSERT INTO migration (number, name, applied_at) VALUES ($1, $2, $3)"
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema: its number, a name for people, and what it does."""
+    """One step of the schema: its number, a name for people, and what it does.
+
+    ``usable_from`` is the lowest schema whose programs may use the store afterwards: that of an earlier step where this one only adds
+    what they need not know (CONTRIBUTING has the rule), its own number where they would not understand the store any more.
+    """
 
     number: int
     name: str
+    usable_from: int
     statements: tuple[str, ...]
 
 
@@ -210,11 +193,11 @@ _HUBS = (
     )
     """,
     "INSERT INTO store (id) VALUES (gen_random_uuid()::text)",
-    # The hubs that were here lately, and up to where each has followed each namespace (JSON).
+    # The hubs that were here lately, the newest schema that each knows, and up to where it has followed each namespace (JSON).
     """
     CREATE TABLE hub (
-        id TEXT COLLATE "C" NOT NULL PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, started_at BIGINT NOT NULL,
-        seen_at BIGINT NOT NULL, marks TEXT NOT NULL DEFAULT '{}'
+        id TEXT COLLATE "C" NOT NULL PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, schema BIGINT NOT NULL,
+        started_at BIGINT NOT NULL, seen_at BIGINT NOT NULL, marks TEXT NOT NULL DEFAULT '{}'
     ) WITH (fillfactor = 50)
     """,
     # ``fence`` grows with each holder: what a former one still writes is known by its lower number.
@@ -254,59 +237,7 @@ _NO_SAMPLES = (
 
 # The number of DuckDB's schema whose columns these are.
 M008_BEGIN = Migration(
-    8, "begin", (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *walls.STATEMENTS)
+    8, "begin", 8, (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *walls.STATEMENTS)
 )
 
 MIGRATIONS: tuple[Migration, ...] = (M008_BEGIN,)
-
-
-def migrate(connections: Connections, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:
-    """Bring a store to the newest schema; returns its number. It is done whole or not at all, by one hub if several come at once.
-
-    Raises:
-        SchemaTooNew: the store knows a migration that this program does not.
-        StoreDamaged: the record of migrations has a hole, or the database holds another program's tables of these names.
-    """
-    known = [migration.number for migration in migrations]
-    # Mostly there is nothing to do, which is known without the lock.
-    with connections.reading(EVERYTHING) as session:
-        if _missing(session, known) == 0:
-            return known[-1]
-    # Without a pipeline, in which psycopg loses count of its prepared statements when there is an ALTER.
-    with connections.filling(EVERYTHING) as session:
-        session.send(_LOCK)
-        missing = _missing(session, known)
-        if missing == len(known):
-            session.send(_MAKE_RECORD)
-        for migration in migrations[len(known) - missing :]:
-            for statement in migration.statements:
-                session.send(statement)
-            session.send(_RECORD, migration.number, migration.name, to_micros(now))
-    return known[-1]
-
-
-def refuse_later(session: PgSession) -> None:
-    """Let nobody read a store as a whole of which this program does not know all tables and columns.
-
-    Raises:
-        SchemaTooNew: a later version of this program wrote it.
-        StoreDamaged: the record of migrations has a hole, or the database holds another program's tables of these names.
-    """
-    _missing(session, [migration.number for migration in MIGRATIONS])
-
-
-def _missing(session: PgSession, known: Sequence[int]) -> int:
-    """Return how many of the migrations the store has not had."""
-    has_record, has_tables = session.rows(_HAS_RECORD)[0]
-    if not has_record:
-        if has_tables:
-            raise StoreDamaged("the database holds tables of another program; nothing was changed. Name another one")
-        return len(known)
-    done = [number for (number,) in session.rows(_DONE)]
-    if done and done[-1] > known[-1]:
-        raise SchemaTooNew("the store was written by a later version of this program; upgrade to open it")
-    if done != known[: len(done)]:
-        raise StoreDamaged(
-            "the database's record of its own versions has a hole; nothing was changed. Restore a backup"
-        )
-    return len(known) - len(done)

@@ -39,7 +39,7 @@ from hybrid_memory.store.base import (
     VectorIndex,
 )
 from hybrid_memory.store.encoding import check_text, object_to_json
-from hybrid_memory.store.postgres import hub_rows, list_table, review_table, store_facts, tables
+from hybrid_memory.store.postgres import hub_rows, list_table, review_table, schema, store_facts, tables
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
 from hybrid_memory.store.postgres.follower import ServerFollower
@@ -47,13 +47,13 @@ from hybrid_memory.store.postgres.hints import Announcer, digest_of
 from hybrid_memory.store.postgres.known_heads import KnownHeads
 from hybrid_memory.store.postgres.leases import Leases
 from hybrid_memory.store.postgres.memory_table import memories_by_id
+from hybrid_memory.store.postgres.migrating import later_notices, migrate
 from hybrid_memory.store.postgres.news import read_news
 from hybrid_memory.store.postgres.pg_sync import PostgresSync
 from hybrid_memory.store.postgres.pg_transfer import PostgresTransfer
 from hybrid_memory.store.postgres.reading_table import PostgresReadings
 from hybrid_memory.store.postgres.repeating import again
 from hybrid_memory.store.postgres.row_tables import refuse_while_moving
-from hybrid_memory.store.postgres.schema import MIGRATIONS, migrate
 from hybrid_memory.store.postgres.snapshot import read_snapshot
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.term_key import ensure_term_key
@@ -160,12 +160,12 @@ class PostgresStore:
         pinned = pinned_embedder(session)
         return StoreInfo(
             engine="postgresql",
-            schema_version=MIGRATIONS[-1].number,
+            schema_version=schema.MIGRATIONS[-1].number,
             memories=store_facts.count_memories(session),
             bytes_on_disk=store_facts.size_on_disk(session),
             embedder=pinned.identity if pinned else None,
             dimensions=pinned.dimensions if pinned else None,
-            notices=(*self._notices, *self._unreadable_notices()),
+            notices=(*self._notices, *later_notices(session), *self._unreadable_notices()),
         )
 
     def _unreadable_notices(self) -> tuple[str, ...]:
