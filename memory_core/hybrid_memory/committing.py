@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import StoreError
 from hybrid_memory.following import FOLLOWED_INSIDE, IndexBehind, up_to_date, with_known_vectors
 from hybrid_memory.ids import new_id
-from hybrid_memory.store.base import PLAIN_CODEC
+from hybrid_memory.store.base import PLAIN_CODEC, Prefetch
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,15 +57,17 @@ class Commits:
         codec: ResultCodec = PLAIN_CODEC,
         *,
         index: NamespaceIndex | None = None,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Run a decision in the store's transaction, then let index, caches and listeners follow.
 
-        ``index`` is what the decision looks things up in: it is as new as the transaction before that. What raises has changed nothing,
-        but for `OutcomeUnknown`: once it is committed, nothing that fails beside it is told.
+        ``index`` is what the decision looks things up in: it is as new as the transaction before that. ``prefetch`` is what it is likely
+        to ask the store for. What raises has changed nothing, but for `OutcomeUnknown`: once it is committed, nothing that fails beside
+        it is told.
         """
         decide = with_known_vectors(decide, self._encoder.identity)
         if index is None:
-            written = self.store.write(namespace, key, decide, codec)
+            written = self.store.write(namespace, key, decide, codec, prefetch=prefetch)
         else:
             written = self._decide_up_to_date(namespace, key, decide, codec, index)
         if not written.replayed:
@@ -89,7 +91,9 @@ class Commits:
         most = FOLLOWED_INSIDE
         while True:
             try:
-                return self.store.write(namespace, key, up_to_date(index, decide, most), codec, alone=True)
+                prefetch = Prefetch(after=index.head)
+                deciding = up_to_date(index, decide, most)
+                return self.store.write(namespace, key, deciding, codec, alone=True, prefetch=prefetch)
             except IndexBehind:
                 self.indexes.load_again(namespace, index)
                 most *= 10  # where others write faster than an index is loaded, the rest is followed inside

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hybrid_memory.errors import HybridMemoryError, LogTrimmed, StoreError
 
@@ -172,10 +172,19 @@ class Announcements:
             self._tell(namespace, frozenset())  # of a purged memory nobody knows the session any more
 
 
+class CatchUp(Protocol):
+    """Brings what is loaded of a namespace up to date."""
+
+    def __call__(self, namespace: str, *, hinted: bool = False) -> bool:
+        """Return whether anything is loaded; see `Following`."""
+        ...
+
+
 class Following:
     """Does in a thread of its own what follows from the news of a store; itself the `hybrid_memory.store.base.Follower`.
 
-    ``catch_up`` brings what is loaded of a namespace up to date and returns whether anything is; ``exchange`` lets go all that was
+    ``catch_up`` brings what is loaded of a namespace up to date, where ``hinted`` whatever is known of its head, and returns whether
+    anything is loaded; ``exchange`` lets go all that was
     read of the store, ``change_embedder`` takes the store's new one; ``marks`` says up to where what is loaded was followed.
     """
 
@@ -184,7 +193,7 @@ class Following:
         store: Store,
         announcements: Announcements,
         *,
-        catch_up: Callable[[str], bool],
+        catch_up: CatchUp,
         exchange: Callable[[], Iterable[str]],
         change_embedder: Callable[[], None],
         marks: Callable[[], Mapping[str, int]],
@@ -195,6 +204,7 @@ class Following:
         self._change_embedder = change_embedder
         self.marks = marks
         self._due: dict[str, int] = {}
+        self._hinted: set[str] = set()
         self._exchanged = self._embedder_changed = self._ended = self._busy = False
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -204,6 +214,12 @@ class Following:
         """Note that another hub has written."""
         with self._news:
             self._due[namespace] = max(self._due.get(namespace, 0), head)
+            self._wake()
+
+    def on_hint(self, namespace: str) -> None:
+        """Note that another hub may have written."""
+        with self._news:
+            self._hinted.add(namespace)
             self._wake()
 
     def on_exchange(self) -> None:
@@ -244,7 +260,7 @@ class Following:
         self._news.notify_all()
 
     def _has_news(self) -> bool:
-        return bool(self._due) or self._exchanged or self._embedder_changed
+        return bool(self._due or self._hinted) or self._exchanged or self._embedder_changed
 
     def _follow(self) -> None:
         while True:
@@ -256,13 +272,14 @@ class Following:
                     return
                 self._busy = True
                 due, self._due = self._due, {}
+                hinted, self._hinted = self._hinted, set()
                 exchanged, self._exchanged = self._exchanged, False
                 embedder, self._embedder_changed = self._embedder_changed, False
-            if not self._work(due, exchanged=exchanged, embedder=embedder):
+            if not self._work(due, hinted, exchanged=exchanged, embedder=embedder):
                 with self._news:
                     self._news.wait_for(lambda: self._ended, _RETRY_SECONDS)
 
-    def _work(self, due: dict[str, int], *, exchanged: bool, embedder: bool) -> bool:
+    def _work(self, due: dict[str, int], hinted: set[str], *, exchanged: bool, embedder: bool) -> bool:
         """Do what is due; returns False if some of it could not be done now, and is due again."""
         done = True
         if exchanged or embedder:
@@ -273,6 +290,10 @@ class Following:
                 with self._news:
                     self._exchanged |= exchanged
                     self._embedder_changed |= embedder
+        for namespace in hinted - due.keys():
+            # That cannot be read just now need not be tried again for a hint: what has changed is found by looking.
+            with suppress(HybridMemoryError):
+                self._catch_up(namespace, hinted=True)
         for namespace, head in due.items():
             try:
                 # What an index was loaded with was followed by nobody.

@@ -89,8 +89,8 @@ class OtherHubs:
             self._usage_taken_at = now
 
     @shared
-    def _catch_up(self, namespace: str) -> bool:
-        return self._indexes.catch_up_all(namespace)
+    def _catch_up(self, namespace: str, *, hinted: bool = False) -> bool:
+        return self._indexes.catch_up_all(namespace, hinted=hinted)
 
     def _exchange(self) -> list[str]:
         """Let go what was read of the store; returns the namespaces that were loaded."""

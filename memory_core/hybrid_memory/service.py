@@ -30,7 +30,7 @@ from hybrid_memory.conversations import Conversations
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.reflect import PreparedInsight
-from hybrid_memory.decisions.write import WriteRules, decide_write
+from hybrid_memory.decisions.write import WriteRules, decide_write, prefetch_of
 from hybrid_memory.embedding.registry import check_spec, choose_embedders, embedder_of
 from hybrid_memory.errors import (
     ConcurrentModification,
@@ -248,8 +248,9 @@ class MemoryService:
         related = self._related_search.start(prepared, scope, index, now)
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
         decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
+        prefetch = prefetch_of(prepared)
         try:
-            written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE)
+            written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE, prefetch=prefetch)
         except LogTrimmed:  # this hub was away for long, and what it prepared is of a time that the log no longer tells
             self._index_cache.load_again(home.namespace, index)
             prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
@@ -485,8 +486,8 @@ class MemoryService:
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
         index = self._index_cache.get_all(scope.namespaces)
-        ids = index.select(Where(session=session), self._time.now())[:limit]
-        return tuple(map(self.secrets.shown, self._fetch(scope, ids).values()))
+        ids = index.select(Where(session=session), self._time.now())[:limit].tolist()
+        return tuple(index.memories(ids, partial(self._fetch, scope)).values())
 
     def recent_page(self, scope: Scope, *, limit: int, session: str | None = None) -> ReadResult:
         """Return the most recent memories as `recent` does, at most a quarter of them untrusted where others are; the rest is held back."""

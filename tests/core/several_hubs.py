@@ -38,12 +38,12 @@ class HubStore:
         self.follower = follower
         return lambda: None
 
-    def write(self, namespace, key, decide, codec=PLAIN_CODEC, *, alone=False):
+    def write(self, namespace, key, decide, codec=PLAIN_CODEC, **options):
         hook, self.before_write = self.before_write, None
         if hook is not None:
             hook()
         self.shared._clock = self._clock
-        written = self.shared.write(namespace, key, decide, codec, alone=alone)
+        written = self.shared.write(namespace, key, decide, codec, **options)
         self.known[namespace] = max(self.known.get(namespace, 0), written.position)
         for other in self.others:
             if not other.is_deaf:

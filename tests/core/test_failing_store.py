@@ -175,11 +175,11 @@ def test_recalls_that_a_busy_store_did_not_take_count_once_when_it_does(monkeypa
         service.read(scope, ReadRequest(query="When does the ferry leave?"))
     write, failures = service.store.write, ["second"]
 
-    def sometimes(namespace, *given):
+    def sometimes(namespace, *given, **options):
         if namespace in failures:
             failures.remove(namespace)
             raise EngineUnavailable("try again")
-        return write(namespace, *given)
+        return write(namespace, *given, **options)
 
     monkeypatch.setattr(service.store, "write", sometimes)
     with pytest.raises(EngineUnavailable):

@@ -56,6 +56,27 @@ def test_what_nobody_told_of_is_found_after_the_next_poll(hubs):
     assert here.all() == {"Ada keeps bees"}
 
 
+def test_a_hint_has_the_log_read_whatever_is_known_of_its_end(hubs):
+    here, there = hubs
+    here.all()
+    here.go_deaf()
+    there.tell("Ada keeps bees")
+    here.store.follower.on_hint("default")
+    here.settle()
+    assert here.all() == {"Ada keeps bees"}
+    assert here.heard[-1] == ("default", frozenset({"of hub 1"}))
+
+
+def test_a_hint_of_nothing_tells_nobody(hubs):
+    here, _ = hubs
+    here.tell("Ada keeps bees")
+    here.heard.clear()
+    for namespace in ("default", "never"):
+        here.store.follower.on_hint(namespace)
+    here.settle()
+    assert here.heard == []
+
+
 def test_news_that_comes_twice_or_late_changes_nothing(hubs):
     here, there = hubs
     here.all()

@@ -36,6 +36,9 @@ class Hub:
     def on_change(self, namespace, head):
         self._note((namespace, head))
 
+    def on_hint(self, namespace):
+        self._note(("hint", namespace))
+
     def on_exchange(self):
         self._note(("exchange",))
 
@@ -160,6 +163,17 @@ def test_a_hint_that_comes_along_with_an_answer_is_not_missed(looks_once, others
         others.write(name, 2)
         others.hint(name, 2)
     assert all(hub.hears(name, 2) for name in "abcdef")
+
+
+def test_a_hint_of_what_is_followed_is_passed_on_without_a_look(looks_once, others, make_hub):
+    others.write("a", 1)
+    hub = make_hub()
+    hub.held = {"a": 1}
+    hub.following.start()
+    assert hub.knows("a") == 1
+    others.hint("a", 2)
+    assert hub.hears("hint", "a")
+    assert hub.heads.get("a") == 1
 
 
 @pytest.mark.parametrize("payload", ["", "rubbish", ":", "a:1", "x" * 24 + ":99999999999999999999999", "é" * 24 + ":1"])

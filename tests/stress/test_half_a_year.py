@@ -39,8 +39,8 @@ class Watched:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def write(self, namespace, key, decide, *codec, alone=False):
-        written = self._store.write(namespace, key, decide, *codec, alone=alone)
+    def write(self, namespace, key, decide, *codec, **options):
+        written = self._store.write(namespace, key, decide, *codec, **options)
         for one, memory in written.memories.items():
             if self._tiers[one][-1:] != [memory.tier]:
                 self._tiers[one].append(memory.tier)

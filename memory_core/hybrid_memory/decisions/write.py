@@ -35,7 +35,7 @@ from hybrid_memory.model import (
 )
 from hybrid_memory.requests import WriteRequest, WriteResult
 from hybrid_memory.retrieval.near_copies import copy_key
-from hybrid_memory.store.base import BufferState, ChangeType, Insert, RecordUse, Update, WriteBatch
+from hybrid_memory.store.base import BufferState, ChangeType, Insert, Prefetch, RecordUse, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
 from hybrid_memory.trust import have_one_authority, may_displace, trust_of
@@ -106,6 +106,16 @@ class _NewMemory:
         """The memories that leave their attention buffers for a reason other than the buffers' own rules."""
         promoted = {move.id for move in self.habit}
         return (*self.replaced, *(one for one in self.repeats if one.id in promoted))
+
+
+def prefetch_of(prepared: PreparedWrite) -> Prefetch:
+    """Return what `decide_write` is going to look at, as far as that is known beforehand."""
+    is_observed = prepared.request.memory_type is MemoryType.SHORT_TERM
+    return Prefetch(
+        after=prepared.seen_head,
+        ids=(*prepared.repeats, *_named_ids(prepared)),
+        buffers=(prepared.session, prepared.scope.agent) if is_observed else None,
+    )
 
 
 def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:

@@ -187,15 +187,19 @@ class IndexCache:
                 return self._exchanged(namespace, index)
             return index
 
-    def catch_up_all(self, namespace: str) -> bool:
-        """Bring everything that holds a namespace up to what the store knows; returns whether anything does."""
+    def catch_up_all(self, namespace: str, *, hinted: bool = False) -> bool:
+        """Bring everything that holds a namespace up to what the store knows; returns whether anything does.
+
+        ``hinted`` reads the log whether the store knows of a change or not; so it learns where the log ends.
+        """
         with self._lock:
             is_loaded = namespace in self._indexes
             joint = [one for names, one in self._joint.items() if namespace in names]
-            if is_loaded and self._indexes[namespace].head < self._store.head(namespace):
+            if is_loaded and (hinted or self._indexes[namespace].head < self._store.head(namespace)):
                 self.catch_up(namespace)
+                hinted = False
             for index in joint:
-                if index.heads[namespace] < self._store.head(namespace):
+                if hinted or index.heads[namespace] < self._store.head(namespace):
                     self._catch_up_joint(index, namespace)
             return is_loaded or bool(joint)
 

@@ -258,6 +258,19 @@ class WriteView(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefetch:
+    """What a decision is about to ask its view for, so that a store over a network can read it along with taking its lock.
+
+    It binds nobody: what is not named here is read when it is asked for. ``after`` is the position behind which changes are asked for,
+    ``ids`` are those of memories, ``buffers`` are session and agent whose buffers are asked for, with the members of sensory memory.
+    """
+
+    after: int | None = None
+    ids: tuple[MemoryId, ...] = ()
+    buffers: tuple[str, str] | None = None
+
+
 Decision: TypeAlias = Callable[[WriteView], WriteBatch]
 """A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
 
@@ -576,6 +589,10 @@ class Follower(Protocol):
         """Another hub has written to a namespace: its log now ends at ``head``, or further on."""
         ...
 
+    def on_hint(self, namespace: str) -> None:
+        """Somebody says that a namespace has changed of which `marks` tells; whether it is so only its log knows."""
+        ...
+
     def on_exchange(self) -> None:
         """What was read of the store before may be true no more, and no log says why: something was erased, or restored."""
         ...
@@ -806,11 +823,13 @@ class Store(ConversationLog, Protocol):
         codec: ResultCodec = PLAIN_CODEC,
         *,
         alone: bool = False,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
 
         A store may do several writes in one transaction, and their decisions in one thread. ``alone`` says that what ``decide`` sees must
-        be committed already, since it hands that on, or compares it with what does not know the other writes yet.
+        be committed already, since it hands that on, or compares it with what does not know the other writes yet. ``prefetch`` is what
+        it is likely to ask for.
 
         The transaction looks whether ``key`` was seen before, and that alone decides: if so, the stored result is returned
         without calling ``decide``. Only for a key does ``codec`` make JSON of the result.

@@ -34,6 +34,7 @@ from hybrid_memory.store.base import (
     OtherHub,
     OutdatedWords,
     OwnLease,
+    Prefetch,
     RecordUse,
     Report,
     RequestKey,
@@ -569,9 +570,10 @@ class MemoryStore:
         codec: ResultCodec = PLAIN_CODEC,
         *,
         alone: bool = False,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, all or nothing."""
-        del alone  # each write is
+        del alone, prefetch  # each write is; and nothing is far
         with self._data.writing():
             if self.before_decide is not None:
                 hook, self.before_decide = self.before_decide, None

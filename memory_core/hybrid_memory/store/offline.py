@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Decision,
         Follower,
         LogEntry,
+        Prefetch,
         RequestKey,
         ResultCodec,
         Snapshot,
@@ -105,9 +106,10 @@ class OfflineReads:
         codec: ResultCodec = PLAIN_CODEC,
         *,
         alone: bool = False,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Write to the store itself, and keep what it has made of the memories."""
-        written = self._store.write(namespace, key, decide, codec, alone=alone)
+        written = self._store.write(namespace, key, decide, codec, alone=alone, prefetch=prefetch)
         self._keep(namespace, [entry.id for entry in written.log], written.memories)
         return written
 
@@ -229,6 +231,10 @@ class _Forgetting:
     def on_change(self, namespace: str, head: int) -> None:
         """Pass it on."""
         self._follower.on_change(namespace, head)
+
+    def on_hint(self, namespace: str) -> None:
+        """Pass it on."""
+        self._follower.on_hint(namespace)
 
     def on_exchange(self) -> None:
         """Let go what is kept, and pass it on."""

@@ -28,6 +28,7 @@ from hybrid_memory.store.base import (
     News,
     OtherHub,
     OwnLease,
+    Prefetch,
     RecordUse,
     Report,
     RequestKey,
@@ -367,9 +368,10 @@ class DuckStore:
         codec: ResultCodec = PLAIN_CODEC,
         *,
         alone: bool = False,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
-        del alone  # each write is
+        del alone, prefetch  # each write is; and nothing is far
         with self._engine.transaction() as transaction:
             if key is not None and (done := replay(transaction, namespace, key, codec)):
                 return done

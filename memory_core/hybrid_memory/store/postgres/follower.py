@@ -1,8 +1,8 @@
 """`ServerFollower`: learns what other hubs write, and keeps `KnownHeads` right, in a thread with a connection of its own.
 
 It looks at the heads of all namespaces several times a second: that alone is enough for everything to be followed. Between two looks
-it listens for hints (`hints`), after which it looks at the namespaces that they mean. A hint is never believed: it may be lost, late or
-forged.
+it listens for hints (`hints`), after which it looks at the namespaces that they mean; those that are followed in memory are read at
+once, and so looked at. A hint is never believed: it may be lost, late or forged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -140,6 +140,7 @@ class ServerFollower:
 
     def _follow(self, connection: psycopg.Connection[Row]) -> None:
         session = PgSession(connection, self._connections.unreadable, None)
+        hints = _Hints(connection)
         next_look = 0.0
         while not self._closed:
             if monotonic() >= next_look:
@@ -148,9 +149,9 @@ class ServerFollower:
                 self._beat(session)
                 next_look = begun + max(POLL_SECONDS, _SHARE_OF_TIME * (monotonic() - begun))
             # What came along with an answer is not told by the socket any more, so hints are looked for before it is waited.
-            hinted, unknown = self._hinted(connection)
+            hinted, unknown = self._hinted(hints.read())
             if hinted:
-                self._note(session.rows(_SOME_HEADS, hinted))
+                self._look_at(session, hinted)
                 continue
             if unknown:
                 next_look = min(next_look, monotonic() + _LEAST_PAUSE_SECONDS)
@@ -164,12 +165,20 @@ class ServerFollower:
                 selector.register(one, selectors.EVENT_READ)
             selector.select(max(seconds, 0))
 
-    def _hinted(self, connection: psycopg.Connection[Row]) -> tuple[list[str], bool]:
+    def _look_at(self, session: PgSession, names: Sequence[str]) -> None:
+        followed = self._follower.marks()
+        for name in names:
+            if name in followed:
+                self._follower.on_hint(name)
+        if others := [name for name in names if name not in followed]:
+            self._note(session.rows(_SOME_HEADS, others))
+
+    def _hinted(self, payloads: Iterable[str]) -> tuple[list[str], bool]:
         """Return the namespaces that hints say have moved, and whether there are some that mean none that is known."""
         found: dict[str, None] = {}
         unknown = False
-        for notice in connection.notifies(timeout=0):
-            hint = read_hint(notice.payload)
+        for payload in payloads:
+            hint = read_hint(payload)
             if hint is None:
                 continue
             name = self._names.get(hint[0])
@@ -245,3 +254,22 @@ class ServerFollower:
     def _leave(self, session: PgSession) -> None:
         if self.hub is not None:
             hub_rows.leave(session, self.hub)
+
+
+class _Hints:
+    """The payloads of the notices that have come over a connection. `psycopg.Connection.notifies` does much more, at each own write."""
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+        self._came: list[str] = []
+        connection.add_notify_handler(lambda notice: self._came.append(notice.payload))  # along with an answer
+
+    def read(self) -> list[str]:
+        """Return those that were not returned before; waits for nothing."""
+        server = self._connection.pgconn
+        with translated():
+            server.consume_input()
+        while (notice := server.notifies()) is not None:
+            self._came.append(notice.extra.decode(errors="replace"))
+        came, self._came = self._came, []
+        return came

@@ -100,10 +100,10 @@ _DECODERS = tuple(
 _INSERT = Template("INSERT INTO memory ($columns) VALUES ($placeholders)").substitute(
     columns=COLUMNS, placeholders=", ".join(f"${at}" for at in range(1, len(NAMES) + 1))
 )
-_BY_ID = Template("SELECT $columns FROM memory WHERE namespace = $$1 AND id = ANY($$2::text[])").substitute(
+BY_ID = Template("SELECT $columns FROM memory WHERE namespace = $$1 AND id = ANY($$2::text[])").substitute(
     columns=COLUMNS
 )
-_MEMBERS = Template("""
+MEMBERS = Template("""
     SELECT $columns FROM memory
     WHERE namespace = $$1 AND session = $$2 AND agent = $$3 AND tier = $$4 AND forgotten_at IS NULL AND superseded_by IS NULL
     ORDER BY created_at, place
@@ -135,13 +135,13 @@ def memories_by_id(session: PgSession, namespace: str, ids: Iterable[MemoryId]) 
     wanted = list(dict.fromkeys(ids))
     if not wanted:
         return {}
-    memories = {memory.id: memory for memory in readable(session, session.rows(_BY_ID, namespace, wanted))}
+    memories = {memory.id: memory for memory in readable(session, session.rows(BY_ID, namespace, wanted))}
     return {id_: memories[id_] for id_ in wanted if id_ in memories}
 
 
 def read_members(session: PgSession, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
     """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
-    return list(readable(session, session.rows(_MEMBERS, namespace, name, agent, tier.value)))
+    return list(readable(session, session.rows(MEMBERS, namespace, name, agent, tier.value)))
 
 
 def existing_ids(session: PgSession, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:

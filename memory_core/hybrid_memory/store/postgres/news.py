@@ -1,4 +1,4 @@
-"""What a hub needs to follow another's writes, in one round trip: entries of the log, the memories that they name, and their vectors."""
+"""What a hub needs to follow another's writes, in one statement: entries of the log, the memories that they name, and their vectors."""
 
 from __future__ import annotations
 
@@ -6,48 +6,62 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import LogTrimmed
-from hybrid_memory.model import MemoryId
 from hybrid_memory.store.base import News
-from hybrid_memory.store.postgres.memory_table import COLUMNS, readable
-from hybrid_memory.store.postgres.tables import HEAD, LOG, TRIMMED, Head, entry_of
-from hybrid_memory.store.postgres.vector_table import PINNED, PinnedEmbedder, read_vector
+from hybrid_memory.store.memory_fields import NAMES
+from hybrid_memory.store.postgres.memory_table import readable
+from hybrid_memory.store.postgres.tables import TRIMMED, entry_of
+from hybrid_memory.store.postgres.vector_table import read_vector
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.store.postgres.sql_session import PgSession, Row
+    from hybrid_memory.model import Memory, MemoryId
+    from hybrid_memory.store.postgres.sql_session import PgSession
 
-# The ids are those of the page of the log: found again rather than sent back and forth.
-_NAMED = """
-    ARRAY(SELECT log.id FROM log WHERE log.namespace = $1 AND log.position > $2 AND log.position < 4611686018427387904
-        ORDER BY log.position LIMIT $3)
-"""
-_MEMORIES = Template("SELECT $columns FROM memory WHERE namespace = $$1 AND id = ANY ($named)").substitute(
-    columns=COLUMNS, named=_NAMED
-)
-_VECTORS = Template("""
-    SELECT vector.id, vector.vec FROM vector
-    WHERE vector.embedder = (SELECT max(number) FROM embedder WHERE number > 0) AND vector.namespace = $$1
-        AND vector.id = ANY ($named)
-""").substitute(named=_NAMED)
+# One row for each entry, or one without an entry; of one moment, without a transaction around it. OFFSET 0 keeps the server from
+# turning the looks by id into a join over all rows of a table that it knows nothing of yet.
+_NEWS = Template("""
+    SELECT head.position, head.trimmed_before, embedder.dimensions,
+        log.position, log.change, log.id, log.rev, log.made_at, log.actor, log.action, log.digest, coalesce(log.note, ''),
+        vector.vec, $columns
+    FROM (SELECT position, trimmed_before FROM namespace WHERE name = $$1) AS head
+    LEFT JOIN (
+        SELECT number, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1
+    ) AS embedder ON true
+    LEFT JOIN LATERAL (
+        SELECT position, change, id, rev, made_at, actor, action, digest, note FROM log
+        WHERE namespace = $$1 AND position > $$2 AND position < 4611686018427387904 ORDER BY position LIMIT $$3
+    ) AS log ON true
+    LEFT JOIN LATERAL (
+        SELECT * FROM memory WHERE memory.namespace = $$1 AND memory.id = log.id OFFSET 0
+    ) AS memory ON true
+    LEFT JOIN LATERAL (
+        SELECT vec FROM vector
+        WHERE vector.embedder = embedder.number AND vector.namespace = $$1 AND vector.id = log.id OFFSET 0
+    ) AS vector ON true
+    ORDER BY log.position
+""").substitute(columns=", ".join(f"memory.{name}" for name in NAMES))
+_ENTRY, _VECTOR, _MEMORY = 3, 12, 13
+"""Where in a row the entry, the vector and the memory begin."""
+_ID = _MEMORY + NAMES.index("id")
 
 
-def read_news(session: PgSession, namespace: str, after: int, limit: int) -> News:
-    """Return log entries behind ``after`` and what they are about, all of one moment; raises `LogTrimmed`."""
-    page = namespace, after, max(limit, 0)
-    heads, log, memories, pinned, vectors = session.together(
-        (HEAD, (namespace,)), (LOG, page), (_MEMORIES, page), (PINNED, ()), (_VECTORS, page)
-    )
-    if heads and after + 1 < Head(*heads[0]).trimmed_before:
+def read_news(session: PgSession, namespace: str, after: int, limit: int) -> tuple[News, int]:
+    """Return log entries behind ``after`` and what they are about, and the position of the last change; raises `LogTrimmed`."""
+    rows = session.rows(_NEWS, namespace, after, max(limit, 0))
+    if not rows:
+        return News((), {}, {}), 0
+    head, trimmed_before, dimensions = rows[0][:_ENTRY]
+    if after + 1 < trimmed_before:
         raise LogTrimmed(TRIMMED)
-    return News(
-        [entry_of(row) for row in log],
-        {memory.id: memory for memory in readable(session, memories)},
-        _read_vectors(vectors, PinnedEmbedder(*pinned[0]).dimensions) if pinned else {},
-    )
-
-
-def _read_vectors(rows: list[Row], dimensions: int) -> dict[MemoryId, NDArray[np.float32]]:
-    read = ((MemoryId(id_), read_vector(stored, dimensions)) for id_, stored in rows)
-    return {id_: vector for id_, vector in read if vector is not None}
+    rows = [row for row in rows if row[_ENTRY] is not None]
+    last = {row[_ID]: row for row in rows if row[_ID] is not None}
+    memories: dict[MemoryId, Memory] = {
+        memory.id: memory for memory in readable(session, (row[_MEMORY:] for row in last.values()))
+    }
+    vectors: dict[MemoryId, NDArray[np.float32]] = {}
+    for id_, row in last.items():
+        if row[_VECTOR] is not None and (vector := read_vector(row[_VECTOR], dimensions)) is not None:
+            vectors[id_] = vector
+    return News([entry_of(row[_ENTRY:]) for row in rows], memories, vectors), head

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import psycopg
 
 Row = tuple[Any, ...]
+Statement = tuple[str, Sequence[Any]]
+"""A statement and its values."""
 
 _COMMIT = "COMMIT"
 
@@ -51,8 +53,8 @@ class PgSession:
         with self._noting_failure(), translated():
             return self._execute(statement, values).fetchone()
 
-    def together(self, *statements: tuple[str, Sequence[Any]]) -> list[list[Row]]:
-        """Return the rows of several queries, which in a pipeline take one round trip; each is a statement with its values."""
+    def together(self, *statements: Statement) -> list[list[Row]]:
+        """Return the rows of several queries, which in a pipeline take one round trip."""
         with self._noting_failure(), translated():
             cursors = [self._execute(statement, values) for statement, values in statements]
             return [cursor.fetchall() for cursor in cursors]

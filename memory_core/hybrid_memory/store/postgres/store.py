@@ -29,6 +29,7 @@ from hybrid_memory.store.base import (
     LogEntry,
     News,
     OtherHub,
+    Prefetch,
     RecordUse,
     Report,
     RequestKey,
@@ -292,7 +293,9 @@ class PostgresStore:
 
     def news(self, namespace: str, after: int, limit: int = 1000) -> News:
         """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
-        return self._moment([namespace], read_news, namespace, after, limit)
+        found, head = self._read([namespace], read_news, namespace, after, limit)
+        self.heads.note(namespace, head)
+        return found
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
         """Return all log entries of some memories in order."""
@@ -346,9 +349,10 @@ class PostgresStore:
         codec: ResultCodec = PLAIN_CODEC,
         *,
         alone: bool = False,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
-        return self._writers.write(namespace, key, decide, codec, alone=alone)
+        return self._writers.write(namespace, key, decide, codec, alone=alone, prefetch=prefetch)
 
     def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored. What may have been counted is not counted again."""

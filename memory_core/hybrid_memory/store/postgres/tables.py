@@ -26,7 +26,7 @@ from hybrid_memory.store.base import (
 )
 from hybrid_memory.store.encoding import check_moment, check_number, check_text
 from hybrid_memory.store.memory_fields import MOST, object_from_json
-from hybrid_memory.store.postgres.sql_session import PgSession, Row
+from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
 from hybrid_memory.store.postgres.vector_table import PINNED, PinnedEmbedder
 
 # The first statement of every write: from here to the end of the transaction nobody else writes this namespace. The number of the
@@ -69,7 +69,7 @@ _REQUEST_INSERT = """
 _REQUESTS_FORGET = "DELETE FROM request WHERE made_at < $1"
 _REQUEST_FORGET = "DELETE FROM request WHERE relay = $1 AND number <= $2"
 
-_BUFFER = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = $1 AND session = $2 AND agent = $3"
+BUFFER = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = $1 AND session = $2 AND agent = $3"
 _BUFFERS = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = $1 ORDER BY session, agent"
 _BUFFER_PUT = """
     INSERT INTO buffer (namespace, session, agent, state, touched_at) VALUES ($1, $2, $3, $4, $5)
@@ -81,7 +81,7 @@ _EMBEDDER_INSERT = """
     INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES ($1, $2, $3, $4) ON CONFLICT (number) DO NOTHING
 """
 
-_USAGE = "SELECT id, accessed_at, count FROM usage WHERE namespace = $1 AND id = ANY($2::text[])"
+USAGE = "SELECT id, accessed_at, count FROM usage WHERE namespace = $1 AND id = ANY($2::text[])"
 _USAGE_SINCE = "SELECT id, accessed_at, count FROM usage WHERE namespace = $1 AND accessed_at >= $2"
 # In the order of ids, so that two hubs that count the same memories wait for each other instead of failing.
 _USAGE_ADD = """
@@ -138,26 +138,34 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """What stands in the store as a write begins: ``transaction`` is the server's number of the write."""
+    """What stands in the store as a write begins: ``transaction`` is the server's number of the write.
+
+    ``others`` are the rows of what else was asked.
+    """
 
     head: Head
     embedder: PinnedEmbedder | None
     requests: Mapping[RequestKey, StoredRequest]
     transaction: str
+    others: Sequence[Sequence[Row]]
 
 
-def lock_namespace(session: PgSession, namespace: str, keys: Sequence[RequestKey]) -> Locked:
-    """Take the lock of a namespace, and read what every write must know; one round trip where the namespace is known.
+def lock_namespace(
+    session: PgSession, namespace: str, keys: Sequence[RequestKey], others: Sequence[Statement] = ()
+) -> Locked:
+    """Take the lock of a namespace, and read what every write must know, and what ``others`` ask.
 
-    What is asked behind the lock is answered as of after it was taken.
+    It takes one round trip where the namespace is known. What is asked behind the lock is answered as of after it was taken.
     """
     check_text(namespace, *(key.relay for key in keys))
+    requests = ((_REQUESTS, _columns_of(keys)),) if keys else ()
     while True:
-        head, embedder, requests = session.together((_LOCK, (namespace,)), (PINNED, ()), (_REQUESTS, _columns_of(keys)))
+        head, embedder, *rest = session.together((_LOCK, (namespace,)), (PINNED, ()), *requests, *others)
         if head:
             *known, transaction = head[0]
             pinned = PinnedEmbedder(*embedder[0]) if embedder else None
-            return Locked(Head(*known), pinned, _requests_of(requests), transaction)
+            done = _requests_of(rest.pop(0)) if requests else {}
+            return Locked(Head(*known), pinned, done, transaction, rest)
         session.send(_NEW_HEAD, namespace)
 
 
@@ -227,12 +235,28 @@ def read_log(session: PgSession, namespace: str, after: int, limit: int) -> list
     """Return entries behind ``after`` in order; raises `LogTrimmed`."""
     if after + 1 < read_head(session, namespace).trimmed_before:
         raise LogTrimmed(TRIMMED)
+    return read_entries_of_log(session, namespace, after, limit)
+
+
+def read_entries_of_log(session: PgSession, namespace: str, after: int, limit: int) -> list[LogEntry]:
+    """Return entries behind ``after`` in order, as far as they are there."""
     return [entry_of(row) for row in session.rows(LOG, namespace, after, max(limit, 0))]
 
 
 def read_requests(session: PgSession, keys: Sequence[RequestKey]) -> dict[RequestKey, StoredRequest]:
     """Return what requests led to that were done."""
     return _requests_of(session.rows(_REQUESTS, *_columns_of(keys))) if keys else {}
+
+
+def read_requests_and(
+    session: PgSession, keys: Sequence[RequestKey], others: Sequence[Statement]
+) -> tuple[dict[RequestKey, StoredRequest], Sequence[Sequence[Row]]]:
+    """Return what requests led to that were done, and the rows of what ``others`` ask, in one round trip of a transaction."""
+    requests = ((_REQUESTS, _columns_of(keys)),) if keys else ()
+    if not requests and not others:
+        return {}, ()
+    rows = session.together(*requests, *others)
+    return _requests_of(rows.pop(0)) if requests else {}, rows
 
 
 def insert_request(session: PgSession, key: RequestKey, done: StoredRequest) -> None:
@@ -252,13 +276,13 @@ def forget_old_requests(session: PgSession, before: int) -> None:
 
 def read_buffer(session: PgSession, namespace: str, name: str, agent: str) -> BufferState | None:
     """Return the buffers of one session's agent."""
-    row = session.row(_BUFFER, namespace, name, agent)
-    return _buffer(row) if row else None
+    row = session.row(BUFFER, namespace, name, agent)
+    return buffer_of(row) if row else None
 
 
 def read_buffers(session: PgSession, namespace: str) -> list[BufferState]:
     """Return all buffers of a namespace by session and agent."""
-    return [_buffer(row) for row in session.rows(_BUFFERS, namespace)]
+    return [buffer_of(row) for row in session.rows(_BUFFERS, namespace)]
 
 
 def write_buffer(session: PgSession, namespace: str, buffer: BufferState) -> None:
@@ -280,15 +304,16 @@ def read_usage(session: PgSession, namespace: str, ids: Iterable[MemoryId]) -> d
     wanted = list(dict.fromkeys(ids))
     if not wanted:
         return {}
-    return _usage_of(session.rows(_USAGE, namespace, wanted))
+    return usage_of(session.rows(USAGE, namespace, wanted))
 
 
 def read_usage_since(session: PgSession, namespace: str, since: int) -> dict[MemoryId, Usage]:
     """Return how memories were used that were recalled since a moment, in microseconds."""
-    return _usage_of(session.rows(_USAGE_SINCE, namespace, since))
+    return usage_of(session.rows(_USAGE_SINCE, namespace, since))
 
 
-def _usage_of(rows: Sequence[Row]) -> dict[MemoryId, Usage]:
+def usage_of(rows: Sequence[Row]) -> dict[MemoryId, Usage]:
+    """Return how the memories were used that rows of `USAGE` are about."""
     return {MemoryId(id_): Usage(accessed_at=nearest_moment(at), count=max(count, 0)) for id_, at, count in rows}
 
 
@@ -391,5 +416,6 @@ def entry_of(row: Row) -> LogEntry:
 _CHANGES = {change.value: change for change in ChangeType}
 
 
-def _buffer(row: Row) -> BufferState:
+def buffer_of(row: Row) -> BufferState:
+    """Return the buffers of a row of `BUFFER`."""
     return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=nearest_moment(row[3]))

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.errors import ConstraintViolation, LogTrimmed
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
@@ -29,13 +29,15 @@ from hybrid_memory.store.batch import ChangeSet, build_change_set
 from hybrid_memory.store.encoding import object_to_json
 from hybrid_memory.store.postgres import tables
 from hybrid_memory.store.postgres.memory_table import (
+    BY_ID,
     insert_memory,
-    memories_by_id,
     read_members,
+    readable,
     set_tiers,
     update_memory,
 )
-from hybrid_memory.store.postgres.sql_session import PgSession
+from hybrid_memory.store.postgres.prefetched import Prefetched
+from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
 from hybrid_memory.store.postgres.tables import Head, StoredRequest
 from hybrid_memory.store.postgres.undo_table import keep_undo, read_undo
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, put_vector, vectors_by_id
@@ -44,13 +46,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_FEW = 50  # memories
+
 
 @dataclass(slots=True)
 class LockedNamespace:
     """A namespace whose lock is held: the session of the transaction, and what it has come to so far.
 
-    ``sending`` says that a write has been sent in part; left so by an error, the transaction cannot go on. ``done`` are the requests that
-    were done in it.
+    ``prefetched`` is what was read of it along with the lock. ``sending`` says that a write has been sent in part; left so by an error, the
+    transaction cannot go on. ``done`` are the requests that were done in it.
     """
 
     session: PgSession
@@ -58,20 +62,27 @@ class LockedNamespace:
     head: Head
     embedder: PinnedEmbedder | None
     requests: dict[RequestKey, StoredRequest]
+    prefetched: Prefetched = field(default_factory=Prefetched)
     sending: bool = False
     done: list[tuple[RequestKey, StoredRequest]] = field(default_factory=list)
 
 
 class PgWriteView:
-    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
+    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`.
+
+    What was read is kept: decisions, and what follows from them, ask for the same again, and each time would be a round trip.
+    """
 
     def __init__(self, locked: LockedNamespace, now: datetime) -> None:
         self._session = locked.session
         self._embedder = locked.embedder
         self._namespace = locked.name
-        self._head = locked.head.position
+        self._head = locked.head
         self._now = now
-        self._buffers: dict[tuple[str, str], BufferState | None] = {}  # asked for more than once, a round trip each
+        self._prefetched = locked.prefetched
+        self._memories = dict(locked.prefetched.memories)
+        self._buffers = dict(locked.prefetched.buffers)
+        self._usage: dict[MemoryId, Usage | None] = {}
 
     @property
     def now(self) -> datetime:
@@ -81,7 +92,7 @@ class PgWriteView:
     @property
     def head(self) -> int:
         """The position of the last change before this write."""
-        return self._head
+        return self._head.position
 
     @property
     def embedder(self) -> str | None:
@@ -90,11 +101,34 @@ class PgWriteView:
 
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist."""
-        return memories_by_id(self._session, self._namespace, ids)
+        wanted = list(dict.fromkeys(ids))
+        self._read([one for one in wanted if one not in self._memories])
+        return {one: memory for one in wanted if (memory := self._memories[one]) is not None}
 
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
-        return tables.read_usage(self._session, self._namespace, ids)
+        wanted = list(dict.fromkeys(ids))
+        missing = [one for one in wanted if one not in self._usage]
+        self._take_usage(missing, self._session.rows(tables.USAGE, self._namespace, missing) if missing else ())
+        return {one: usage for one in wanted if (usage := self._usage[one]) is not None}
+
+    def _read(self, ids: list[MemoryId]) -> None:
+        """Read memories; where they are few also how they, and those known already, were used: who weighs memories asks for that next."""
+        if not ids:
+            return
+        self._memories.update(dict.fromkeys(ids))
+        unweighed = [one for one in self._memories if one not in self._usage]
+        statements: list[Statement] = [(BY_ID, (self._namespace, ids))]
+        if len(unweighed) <= _FEW:
+            statements.append((tables.USAGE, (self._namespace, unweighed)))
+        rows, *used = self._session.together(*statements)
+        self._memories.update((memory.id, memory) for memory in readable(self._session, rows))
+        for one in used:
+            self._take_usage(unweighed, one)
+
+    def _take_usage(self, ids: list[MemoryId], rows: Sequence[Row]) -> None:
+        self._usage.update(dict.fromkeys(ids))
+        self._usage.update(tables.usage_of(rows))
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
@@ -102,7 +136,8 @@ class PgWriteView:
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
-        return read_members(self._session, self._namespace, session, agent, tier)
+        known = self._prefetched.members.get((session, agent)) if tier is Tier.SENSORY else None
+        return read_members(self._session, self._namespace, session, agent, tier) if known is None else known
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
@@ -117,7 +152,12 @@ class PgWriteView:
 
     def changes(self, after: int) -> Sequence[LogEntry]:
         """Return all log entries behind ``after``; raises `LogTrimmed`."""
-        return tables.read_log(self._session, self._namespace, after, NO_LIMIT)
+        if after + 1 < self._head.trimmed_before:
+            raise LogTrimmed(tables.TRIMMED)
+        read_after = self._prefetched.log_after
+        if read_after is not None and read_after <= after:
+            return [entry for entry in self._prefetched.log if entry.position > after]
+        return tables.read_entries_of_log(self._session, self._namespace, after, NO_LIMIT)
 
     def undo_record(self, undo: str) -> UndoRecord | None:
         """Return what undoes an act."""
@@ -176,6 +216,7 @@ def decide_and_apply(
         locked.requests[key] = done = StoredRequest(namespace, stored, position, now)
         locked.done.append((key, done))
         tables.insert_request(session, key, done)
+    locked.prefetched.let_go(batch, changes)
     locked.sending = False
     return CommitResult(
         result=batch.result,

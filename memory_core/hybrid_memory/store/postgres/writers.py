@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock, from_micros, never_back, to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, OutcomeUnknown, StoreError
-from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec
+from hybrid_memory.store.base import CommitResult, Decision, Prefetch, RequestKey, ResultCodec
 from hybrid_memory.store.encoding import check_number, check_text
 from hybrid_memory.store.postgres import tables
 from hybrid_memory.store.postgres.outcome import Traces, was_committed
 from hybrid_memory.store.postgres.pg_errors import LOST, ConnectionLost
+from hybrid_memory.store.postgres.prefetched import PrefetchPlan
 from hybrid_memory.store.postgres.write_transaction import LockedNamespace, decide_and_apply, replayed
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class _Call:
     decide: Decision
     codec: ResultCodec
     alone: bool
+    prefetch: Prefetch | None
     result: CommitResult | None = None
     error: BaseException | None = None
     leads: bool = False
@@ -121,7 +123,14 @@ class Writers:
         return locked.session if locked is not None and list(namespaces) == [locked.name] else None
 
     def write(
-        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec, *, alone: bool
+        self,
+        namespace: str,
+        key: RequestKey | None,
+        decide: Decision,
+        codec: ResultCodec,
+        *,
+        alone: bool,
+        prefetch: Prefetch | None = None,
     ) -> CommitResult:
         """Run a decision in a transaction, maybe together with others; see `hybrid_memory.store.base.Store.write`.
 
@@ -132,7 +141,7 @@ class Writers:
         if key is not None:
             check_text(key.relay)
             check_number(key.number)
-        call = _Call(key, decide, codec, alone)
+        call = _Call(key, decide, codec, alone, prefetch)
         if not self._leads_at_once(namespace, call):
             self._wait(namespace, call)
         if not call.is_done:
@@ -258,11 +267,16 @@ class Writers:
         """Run a group in one transaction."""
         group = attempt.group
         with self._room, self._connections.transaction([namespace]) as session:
-            found = tables.lock_namespace(session, namespace, _keys_of(group))
+            plan = PrefetchPlan(namespace, [call.prefetch for call in group])
+            found = tables.lock_namespace(session, namespace, _keys_of(group), plan.statements())
             locked = LockedNamespace(session, namespace, found.head, found.embedder, dict(found.requests))
+            plan.take(locked.prefetched, session, found.others)
             if attempt.joining and (others := self._companions(namespace, _MOST_IN_GROUP - len(group))):
                 group.extend(others)
-                locked.requests.update(tables.read_requests(session, _keys_of(others)))
+                plan = PrefetchPlan(namespace, [call.prefetch for call in others])
+                requests, rows = tables.read_requests_and(session, _keys_of(others), plan.statements())
+                locked.requests.update(requests)
+                plan.take(locked.prefetched, session, rows)
             for call in group:
                 attempt.outcomes.append((call, self._decide(locked, call)))
             attempt.traces = Traces(
