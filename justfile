@@ -40,7 +40,7 @@ clients:
 browser:
     uv run --group browser pytest -m 'browser and not stress' tests/browser
 
-# over a real PostgreSQL server, which the tests start themselves (Debian: apt install postgresql)
+# over a real PostgreSQL server, which the tests start themselves (Debian: apt install postgresql pgbouncer)
 postgres:
     uv run --group check pytest -m 'postgres and not stress'
 

@@ -88,9 +88,10 @@ class PostgresServer:
         self._settings = {**_SETTINGS, **settings}
         self._numbers = count()
         self.folder = Path(tempfile.mkdtemp(prefix="pg"))
-        self._user = None if os.geteuid() else _ordinary_user()
-        if self._user is not None:
-            os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
+        self.user = None if os.geteuid() else _ordinary_user()
+        """The account that the server runs as where the tests run as root, which it refuses; None: that of the tests."""
+        if self.user is not None:
+            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         self._data = self.folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._run("initdb", "-D", str(self._data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
@@ -175,8 +176,8 @@ class PostgresServer:
         file = self.folder / name
         file.write_bytes(content)
         file.chmod(0o600)
-        if self._user is not None:
-            os.chown(file, self._user.pw_uid, self._user.pw_gid)
+        if self.user is not None:
+            os.chown(file, self.user.pw_uid, self.user.pw_gid)
         return file
 
     def create_database(self, name: str | None = None, *, template: str = TEMPLATE) -> Database:
@@ -235,7 +236,7 @@ class PostgresServer:
     def _as_user(self) -> dict[str, Any]:
         # The environment may name other servers and other languages.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}  # noqa: TID251 - for a program of the test
-        user = self._user
+        user = self.user
         given: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": ()} if user else {}
         return {"cwd": self.folder, "env": environment, **given}
 

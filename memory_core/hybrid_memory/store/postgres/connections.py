@@ -19,7 +19,8 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import EngineUnavailable, SchemaTooNew
 from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
-from hybrid_memory.store.postgres.silence import Watch, watched_by
+from hybrid_memory.store.postgres.server_fit import misfit, server_process
+from hybrid_memory.store.postgres.silence import Watch, WatchedConnection, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
 from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
@@ -35,7 +36,7 @@ OUTDATED = (
     "a later version of this program has changed the store in a way that this version does not understand; nothing was changed by this "
     "one. Upgrade it on this machine"
 )
-_BEGIN = "BEGIN"
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"  # a database may have another default
 _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
 _RECONNECT_SECONDS = 2.0
@@ -71,9 +72,10 @@ class Connections:
         """Whether a later version has changed the store in a way that this one does not understand; then nothing is read or written."""
         self._roles = NamespaceRoles(self._load_roles, monotonic)
         self._watch = Watch(conninfo, wait_seconds / 2)
+        self._kind = watched_by(self._watch)
         self._pool: psycopg_pool.ConnectionPool[Connection] = psycopg_pool.ConnectionPool(
             conninfo,
-            connection_class=watched_by(self._watch),
+            connection_class=self._kind,
             min_size=1,
             max_size=size,
             open=False,
@@ -91,7 +93,8 @@ class Connections:
         """Begin to connect. A server that is away shows at the first call, which waits for it.
 
         Raises:
-            EngineUnavailable: the server refuses this login or database, or is not to be trusted: waiting would not help.
+            EngineUnavailable: the server refuses this login or database, is not to be trusted, or is none that a store can be in: waiting
+                would not help.
         """
         reason = self._refusal()
         if reason is not None:
@@ -209,12 +212,13 @@ class Connections:
                 if self._pool.closed:
                     raise psycopg_pool.PoolClosed
                 try:
-                    connection = psycopg.connect(
+                    connection = self._kind.connect(
                         self.conninfo,
                         autocommit=True,
                         cursor_factory=psycopg.RawCursor,
                         connect_timeout=max(int(deadline - monotonic()), _LOOK_SECONDS),
                     )
+                    _configure(connection)
                 except psycopg.OperationalError as error:
                     if (reason := reason_of_refusal(error)) is not None:
                         raise EngineUnavailable(reason) from None
@@ -222,7 +226,6 @@ class Connections:
                         raise
                     sleep(_PAUSE_SECONDS)
                 else:
-                    _configure(connection)
                     return connection
 
     def _connect_for_who_waits(self, pool: psycopg_pool.ConnectionPool[Connection]) -> None:
@@ -232,12 +235,16 @@ class Connections:
                 pool.putconn(pool.getconn(_A_MOMENT_SECONDS))  # one more who asks: the pool begins to connect for that
 
     def _refusal(self) -> str | None:
-        """Return why the server takes no connection, where it says so; the pool tells nobody."""
+        """Return why the server takes no connection, or none that a store can be had over, where it says so; the pool tells nobody."""
+
+        def connect() -> Connection:
+            return self._kind.connect(self.conninfo, autocommit=True, connect_timeout=_LOOK_SECONDS)
+
         try:
-            psycopg.connect(self.conninfo, autocommit=True, connect_timeout=_LOOK_SECONDS).close()
+            with closing(connect()) as connection:
+                return misfit(connection, connect)
         except psycopg.Error as error:
             return reason_of_refusal(error)
-        return None
 
     def _living_connection(self) -> Connection:
         """Return a connection that the server has not ended meanwhile, as a restart ends all of them at once."""
@@ -286,6 +293,8 @@ def _roll_back(connection: Connection) -> None:
 
 
 def _configure(connection: Connection) -> None:
+    if isinstance(connection, WatchedConnection):
+        connection.server_process = server_process(connection)
     # A Python int is of the smallest type that holds it by default, and a statement would be prepared anew for each.
     # Lists are sent as text; without a type of its own the second one of a statement would get that of the first.
     connection.adapters.register_dumper(int, Int8Dumper)

@@ -28,9 +28,22 @@ if TYPE_CHECKING:
 
 # Any number that no other program locks; the second one says for what.
 _LOCK = "SELECT pg_advisory_xact_lock(7340032, 1)"
+# Types too: each table has one of its name.
 _HAS_RECORD = """
-    SELECT to_regclass('migration') IS NOT NULL,
-        EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename IN ('memory', 'log', 'namespace'))
+    WITH record AS (
+        SELECT n.nspname = current_schema() AS is_here FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+        WHERE t.oid = to_regclass('migration') AND 2 = (
+            SELECT count(*) FROM pg_catalog.pg_attribute c WHERE c.attrelid = t.oid AND c.attname IN ('number', 'applied_at')
+        )
+    )
+    SELECT EXISTS (SELECT 1 FROM record), EXISTS (SELECT 1 FROM record WHERE NOT is_here),
+        EXISTS (
+            SELECT 1 FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+            WHERE n.nspname = current_schema() AND t.typname IN (
+                'memory', 'vector', 'usage', 'namespace', 'log', 'buffer', 'request', 'undo', 'conversation', 'entry', 'reading',
+                'sync_log', 'sync_row', 'sync_usage', 'sync_item', 'sync_folder', 'sync_note', 'sync_segment',
+                'embedder', 'store', 'hub', 'lease', 'moving', 'migration', 'role_namespace')
+        )
 """
 _MAKE_RECORD = """
     CREATE TABLE migration (
@@ -40,6 +53,14 @@ _MAKE_RECORD = """
 _DONE = "SELECT number, usable_from FROM migration ORDER BY number"
 _RECORD = "INSERT INTO migration (number, name, usable_from, applied_at) VALUES ($1, $2, $3, $4)"
 
+_OTHERS = (
+    "the database holds tables or types of another program (as those of an extension) with names of this store; nothing was changed. "
+    "Name another database, or a schema of its own (?options=-csearch_path%3DNAME behind the address)"
+)
+_ELSEWHERE = (
+    "the store's tables are not in the first schema of this login's search path; name theirs alone in the address "
+    "(?options=-csearch_path%3DNAME)"
+)
 _LEFT_OUT = (
     "a later version of this program has added to the store what this version does not know, and would leave out here. Memories can be "
     "read and written; do this with the later version, or upgrade this one"
@@ -132,10 +153,12 @@ def _known() -> list[int]:
 
 
 def _standing(session: PgSession, known: Sequence[int]) -> Standing:
-    has_record, has_tables = session.rows(_HAS_RECORD)[0]
+    has_record, is_elsewhere, has_tables = session.rows(_HAS_RECORD)[0]
+    if is_elsewhere:
+        raise StoreDamaged(_ELSEWHERE)
     if not has_record:
         if has_tables:
-            raise StoreDamaged("the database holds tables of another program; nothing was changed. Name another one")
+            raise StoreDamaged(_OTHERS)
         return Standing(len(known), is_later=False)
     return standing_of([(number, usable_from) for number, usable_from in session.rows(_DONE)], known)
 

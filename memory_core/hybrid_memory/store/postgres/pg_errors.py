@@ -40,6 +40,9 @@ _RIGHTS = "this login has no right to do that in the database; nothing was chang
 _LOGIN = "the database refuses this login; see user and password, and the server's rules for this machine (pg_hba.conf)"
 _NO_DATABASE = "the server has no database of that name; make it first, or correct the address in HYBRID_MEMORY_STORE"
 _READ_ONLY = "the database takes no writes: it is a standby, or set to be read only; nothing was changed"
+_NO_SCHEMA = (
+    "the database has no schema of the name in the address; make it first (CREATE SCHEMA), or correct search_path there"
+)
 _TABLES = "the database does not hold the tables of this store as this program knows them; nothing was changed"
 _DAMAGED = "the database cannot read what it holds (its files are damaged); nothing was changed. Restore a backup"
 _VALUE = "a value is outside of what the store can keep; nothing was changed"
@@ -54,13 +57,19 @@ _CERTIFICATE = (
 )
 _NO_TLS = "the database offers no encryption (TLS), which it takes beyond this machine; have its administrator switch it on (ssl = on)"
 
+_PARAMETER = (
+    "a pooler on the way to the database does not take a parameter of the address (options, as for search_path); have it take that "
+    "(pgbouncer: ignore_startup_parameters drops it, ALTER ROLE ... SET search_path says the same), or leave it out"
+)
+
 # What libpq says of a refused connection, for which it has no code; the server's own words are these where its messages are English.
 _REFUSALS: Sequence[tuple[tuple[str, ...], str]] = (
     (("certificate", "SSL error", "tlsv1 alert"), _CERTIFICATE),
     (("server does not support SSL",), _NO_TLS),
     (("authentication failed", "no password supplied", "no pg_hba.conf entry", "authentication method"), _LOGIN),
     (("FATAL:  role ", "is not permitted to log in", "permission denied for database"), _LOGIN),
-    (("FATAL:  database ",), _NO_DATABASE),
+    (("FATAL:  database ", "no such database"), _NO_DATABASE),
+    (("unsupported startup parameter",), _PARAMETER),
 )
 
 _Make = Callable[[], StoreError]
@@ -77,7 +86,8 @@ _BY_CODE: Sequence[tuple[tuple[str, ...], _Make]] = (
     (("3D",), lambda: EngineUnavailable(_NO_DATABASE)),
     (("42501",), lambda: ConstraintViolation(_RIGHTS)),
     (("25006",), lambda: StoreReadOnly(_READ_ONLY)),
-    (("42P01", "42703", "3F"), lambda: StoreDamaged(_TABLES)),
+    (("3F",), lambda: StoreDamaged(_NO_SCHEMA)),
+    (("42P01", "42703"), lambda: StoreDamaged(_TABLES)),
     (("XX001", "XX002", "58"), lambda: StoreDamaged(_DAMAGED)),
     (("22021",), lambda: ConstraintViolation(_ZERO)),
     (("22",), lambda: ConstraintViolation(_VALUE)),

@@ -22,7 +22,7 @@ import psycopg
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Connection: TypeAlias = psycopg.Connection[Any]
+    Connection: TypeAlias = "WatchedConnection"
 
 _STATE = "SELECT state FROM pg_stat_activity WHERE pid = %s"
 _LEAST_SECONDS_TO_CONNECT = 2  # libpq takes no less
@@ -34,6 +34,17 @@ class _Wait:
 
     connection: Connection
     since: float
+
+
+class WatchedConnection(psycopg.Connection[Any]):
+    """A connection of `watched_by`; ``server_process`` is the server's, once that is known: a pooler on the way has numbers of its own."""
+
+    server_process: int | None = None
+
+    @property
+    def process(self) -> int:
+        """The number of the process that serves this connection, as the server knows it."""
+        return self.server_process or self.info.backend_pid
 
 
 class Watch:
@@ -72,9 +83,9 @@ class Watch:
                 now = monotonic()
                 overdue = [one for one in self._waits if now - one.since > self._seconds]
             if overdue:
-                working = self._working({one.connection.info.backend_pid for one in overdue})
+                working = self._working({one.connection.process for one in overdue})
                 for one in overdue:
-                    self._judge(one, works=one.connection.info.backend_pid in working)
+                    self._judge(one, works=one.connection.process in working)
 
     def _judge(self, one: _Wait, *, works: bool) -> None:
         with self._lock:
@@ -108,10 +119,10 @@ class Watch:
                     found.add(process)
 
 
-def watched_by(watch: Watch) -> type[psycopg.Connection[Any]]:
+def watched_by(watch: Watch) -> type[WatchedConnection]:
     """Return the class of connections each of whose waits is watched."""
 
-    class Watched(psycopg.Connection[Any]):
+    class Watched(WatchedConnection):
         def wait(self, *args: Any, **options: Any) -> Any:
             with watch.waiting(self):
                 return super().wait(*args, **options)

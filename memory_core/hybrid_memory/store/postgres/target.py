@@ -180,6 +180,7 @@ def target_of(address: str, environ: Mapping[str, str], password_file: Path | No
     notices = _secure(given, environ, local=local)
     for name, value in _DEFAULTS.items():
         given.setdefault(name, value)
+    given["client_encoding"] = "UTF8"  # whatever PGCLIENTENCODING says to other programs
     if "," in given.get("host", ""):
         given.setdefault("target_session_attrs", "read-write")  # of several servers the one that takes writes
     where = _Address(given)
