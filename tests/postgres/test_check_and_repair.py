@@ -3,13 +3,14 @@
 import json
 
 import pytest
-from tests.core.store.making import DIMENSIONS, memory, vector
+from tests.core.store.making import DIMENSIONS, memory, put, vector
 
 from hybrid_memory.admin.health_check import check_open
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.model import MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.base import BufferState, Severity
+from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.testing import START, FakeClock
@@ -125,10 +126,43 @@ def test_what_was_changed_is_trusted_no_more_and_the_log_says_why(store, home, d
     assert "changed outside" in store.history("default", [MemoryId("a")])[-1].note
 
 
-def test_a_changed_log_is_told_and_not_mended(store, home, database):
+CHAIN_BROKEN = {
+    "UPDATE log SET actor = 'somebody' WHERE position = 1": "entry 1 does not fit: it was changed, or what stood before it",
+    "UPDATE log SET link = NULL WHERE position = 2": "entry 2 has lost its digest",
+    "DELETE FROM log WHERE position = 1": "entry 1 is missing",
+    "DELETE FROM log WHERE position = 2": "the end is missing: entries 2 to 2",
+    "UPDATE namespace SET position = 1": "entry 2 stands behind the head of the log",
+    "UPDATE namespace SET link = 'another'": "entry 2 is not the one that the head of the log names",
+    "DELETE FROM namespace": "entry 2 is the last, and the head of the log is missing",
+}
+
+
+@pytest.mark.parametrize("statement", CHAIN_BROKEN)
+def test_a_chain_that_does_not_fit_is_told_and_begins_anew_behind_a_repair(store, home, database, statement):
+    damaged(database, statement)
+    assert any(what.endswith(CHAIN_BROKEN[statement]) for what in told(check_open(store)))
+    mended = store.repair(home, refusal)
+    assert told(mended) == []
+    assert any("began the chain of the audit log anew" in what for what in told(mended, Severity.NOTE))
+    anew = store.changes("default", 2)[-1]
+    assert (anew.actor, anew.action) == ("doctor", "repair")
+    assert anew.note.startswith("the chain begins anew: ")
+
+
+def test_behind_a_chain_begun_anew_writes_go_on_and_a_second_repair_adds_nothing(store, home, database):
     damaged(database, "UPDATE log SET actor = 'somebody' WHERE position = 1")
-    assert any("audit log of the namespace 'default'" in what for what in told(check_open(store)))
-    assert any("audit log" in what for what in told(store.repair(home, refusal)))
+    store.repair(home, refusal)
+    put(store, "later", content="The bridge is old.", content_hash=content_hash("The bridge is old."))
+    position = store.head("default")
+    assert store.repair(home, refusal).sound
+    assert (store.head("default"), store.check_log("default").problem) == (position, None)
+
+
+def test_a_log_at_the_end_of_all_positions_is_told_and_stays(store, home, database):
+    database.rows("UPDATE log SET position = %s WHERE position = 2", MOST)
+    before = database.rows("SELECT position, link FROM log ORDER BY position")
+    assert any("audit log of the namespace 'default'" in what for what in told(store.repair(home, refusal)))
+    assert database.rows("SELECT position, link FROM log ORDER BY position") == before
 
 
 def test_an_erasure_that_was_not_finished_is_told_and_finished_by_a_repair(store, home, tmp_path):

@@ -15,6 +15,7 @@ from hybrid_memory.clock import from_micros, never_back
 from hybrid_memory.store.audit_chain import SALT_BYTES, chained, erased_salt
 
 if TYPE_CHECKING:
+    from hybrid_memory.store.audit_chain import ChainedEntry
     from hybrid_memory.store.base import LogEntry
     from hybrid_memory.store.postgres.sql_session import PgSession
 
@@ -61,7 +62,11 @@ def append_entries(session: PgSession, head: LockedHead, log: Sequence[LogEntry]
     """Append entries behind a head, to the log and its chain; returns the new head."""
     if not log:
         return head
-    entries = chained(head.namespace, log, head.link, os.urandom(SALT_BYTES * len(log)))
+    return append_chained(session, head, chained(head.namespace, log, head.link, os.urandom(SALT_BYTES * len(log))))
+
+
+def append_chained(session: PgSession, head: LockedHead, entries: Sequence[ChainedEntry]) -> LockedHead:
+    """Append entries that have their links to the log behind a head; returns the new head."""
     columns = zip(
         *(
             (

@@ -131,7 +131,7 @@ USAGE_ORPHANS = """
 VECTOR_ORPHANS = """
     SELECT ctid::text FROM vector AS v WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
 """
-_NAMESPACES_WITH_LOG = "SELECT name FROM namespace WHERE position > 0 UNION SELECT namespace FROM log ORDER BY name"
+NAMESPACES_WITH_LOG = "SELECT name FROM namespace WHERE position > 0 UNION SELECT namespace FROM log ORDER BY name"
 
 
 def check_store(connections: Connections, now: datetime, refusal: Refusal) -> Report:
@@ -231,7 +231,7 @@ class _StoreCheck:
     def _check_chains(self, session: PgSession) -> None:
         """Follow the chain of the log of each namespace; the first entry that does not fit is named."""
         unchained = anchors = 0
-        for (name,) in session.rows(_NAMESPACES_WITH_LOG):
+        for (name,) in session.rows(NAMESPACES_WITH_LOG):
             found = check_log(session, name)
             unchained, anchors = unchained + found.unchained, anchors + found.anchors
             if found.problem is not None:

@@ -1,11 +1,13 @@
 """Puts rows aside that no version of this program writes, and mends what only a note needs: ``doctor --repair`` over PostgreSQL.
 
-All of it is one transaction, while the heads of all namespaces are locked: no hub writes meanwhile. What is put aside stands as JSON
-lines in the quarantine of this hub's folder. Damaged files of the server are not mended here: that takes a backup.
+Last, the chain of a log that does not fit begins anew: the entry that is appended says what did not. All of it is one transaction, while
+the heads of all namespaces are locked: no hub writes meanwhile. What is put aside stands as JSON lines in the quarantine of this hub's
+folder. Damaged files of the server are not mended here: that takes a backup.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -15,10 +17,13 @@ from typing import TYPE_CHECKING
 from hybrid_memory.model import MemoryId
 from hybrid_memory.private_files import FOLDER_MODE, write_private
 from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.audit_chain import SALT_BYTES, anchored
 from hybrid_memory.store.base import ChangeType, Finding, LogEntry, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE
-from hybrid_memory.store.postgres.appending import LockedHead, append_entries, lock_head
+from hybrid_memory.store.memory_fields import MOST
+from hybrid_memory.store.postgres.appending import LockedHead, append_chained, append_entries, lock_head
 from hybrid_memory.store.postgres.check import (
+    NAMESPACES_WITH_LOG,
     USAGE_ORPHANS,
     VECTOR_ORPHANS,
     bad_rows,
@@ -29,6 +34,7 @@ from hybrid_memory.store.postgres.check import (
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.migrating import refuse_later
 from hybrid_memory.store.postgres.rewriting import is_unwritten, rewrite_tables
+from hybrid_memory.store.postgres.tables import check_log
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
@@ -62,6 +68,7 @@ _RENEW = """
     WHERE namespace = $1 AND id = $2
 """
 _DELETE_VECTORS = "DELETE FROM vector WHERE namespace = $1 AND id = $2"
+_LAST_ENTRY = "SELECT coalesce(max(position), 0) FROM log WHERE namespace = $1"
 
 
 def repair_store(connections: Connections, home: Path, now: datetime, refusal: Refusal, told: Told) -> Report:
@@ -102,6 +109,7 @@ def repair_store(connections: Connections, home: Path, now: datetime, refusal: R
         ]
         if notes:
             done.append(Finding(Severity.NOTE, f"{len(notes)} memories were mended; `repair` in the log says how"))
+        heads += _begin_chains_anew(session, now)
     for head in heads:
         told(head.namespace, head.position)
     if is_unwritten(connections):
@@ -176,3 +184,29 @@ def _mend(
         for position, (change, id_, rev, digest, note) in enumerate(changes, head.position + 1)
     ]
     return append_entries(session, head, log)
+
+
+def _begin_chains_anew(session: PgSession, now: datetime) -> list[LockedHead]:
+    """Let the chains that do not fit begin anew; returns the new heads of their logs."""
+    heads = []
+    for (namespace,) in session.rows(NAMESPACES_WITH_LOG):
+        problem = check_log(session, namespace).problem
+        if problem is None:
+            continue
+        head = lock_head(session, namespace)
+        position = max(head.position, session.rows(_LAST_ENTRY, namespace)[0][0]) + 1
+        if position >= MOST:
+            continue  # nothing can stand behind that; a check tells it
+        entry = LogEntry(
+            position=position,
+            change=ChangeType.UPDATE,
+            id=MemoryId(""),
+            rev=0,
+            at=head.time_of_write(now),
+            actor="doctor",
+            action="repair",
+            digest="",
+            note=f"the chain begins anew: {problem}",
+        )
+        heads.append(append_chained(session, head, [anchored(namespace, entry, os.urandom(SALT_BYTES))]))
+    return heads
