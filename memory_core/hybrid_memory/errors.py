@@ -16,6 +16,7 @@ HybridMemoryError
     ├── StoreClosed             used after close
     ├── StoreRemoved            the folder or file was removed or replaced while it was open
     ├── EngineUnavailable       the engine failed before anything was changed; try again
+    │   ├── AccessRefused       the database refuses this login or address; trying again does not help
     │   └── NotEnoughMemory     the process may not have as much memory as that takes
     ├── OutcomeUnknown          the engine failed while committing; ask again with the same key
     ├── ConcurrentModification  a row changed since it was read; read it again
@@ -128,6 +129,12 @@ class StoreRemoved(StoreError):
 
 class EngineUnavailable(StoreError):
     """The engine failed before anything was changed; the same call can be repeated."""
+
+
+class AccessRefused(EngineUnavailable):
+    """The database refuses this login, has no database of that name, or is not to be trusted: trying again does not help."""
+
+    code = "engine_unavailable"
 
 
 class NotEnoughMemory(EngineUnavailable):

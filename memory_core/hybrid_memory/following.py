@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hybrid_memory.errors import HybridMemoryError, LogTrimmed, StoreError
@@ -206,6 +207,7 @@ class Following:
         self._due: dict[str, int] = {}
         self._hinted: set[str] = set()
         self._exchanged = self._embedder_changed = self._ended = self._busy = False
+        self._waiting_since: float | None = None
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._end = store.follow(self)
@@ -239,6 +241,11 @@ class Following:
         """Whether there ever was news: then others write to the store."""
         return self._thread is not None
 
+    def waiting_seconds(self) -> float:
+        """Return for how long there has been news that is not followed yet; 0 where there is none."""
+        since = self._waiting_since
+        return 0.0 if since is None else monotonic() - since
+
     def wait_until_done(self, timeout: float | None = None) -> bool:
         """Wait until all news that came was followed; returns False if that took longer. For tests."""
         with self._news:
@@ -257,6 +264,8 @@ class Following:
         if self._thread is None and not self._ended:
             self._thread = threading.Thread(target=self._follow, name="following", daemon=True)
             self._thread.start()
+        if self._waiting_since is None:
+            self._waiting_since = monotonic()
         self._news.notify_all()
 
     def _has_news(self) -> bool:
@@ -266,6 +275,8 @@ class Following:
         while True:
             with self._news:
                 self._busy = False
+                if not self._has_news():
+                    self._waiting_since = None
                 self._news.notify_all()
                 self._news.wait_for(lambda: self._ended or self._has_news())
                 if self._ended:

@@ -380,6 +380,18 @@ class Progress:
     per_second: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How far a hub is behind the others of its store.
+
+    ``changes`` are those that are known and not followed yet, in the namespaces that it holds in memory. ``seconds``: so long ago all was
+    known and followed for certain.
+    """
+
+    seconds: float
+    changes: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What the memory holds and how it is, for people and for ``memory://status``."""
@@ -401,4 +413,5 @@ class Status:
     bytes_on_disk: int
     reembedding: Progress | None = None
     other_hubs: tuple[str, ...] = ()
+    behind: Lag | None = None
     notices: tuple[str, ...] = ()

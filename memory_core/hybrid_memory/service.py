@@ -62,6 +62,7 @@ from hybrid_memory.requests import (
     ForgetResult,
     Hit,
     Insight,
+    Lag,
     ListRequest,
     ListResult,
     Progress,
@@ -591,7 +592,14 @@ class MemoryService:
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
         return status_of(
-            scope, self.store, self._index_cache, self._encoder, self._background, self._languages, self._time
+            scope,
+            self.store,
+            self._index_cache,
+            self._encoder,
+            self._background,
+            self._languages,
+            self._time,
+            self.lag(),
         )
 
     def shown_status(
@@ -601,6 +609,11 @@ class MemoryService:
         status = self.status(scope)
         values = asdict(status) | {"notices": [*status.notices, *notices], "clients": list(clients)}
         return dict(self.secrets.shown_body(values))
+
+    def lag(self) -> Lag | None:
+        """Return how far this hub is behind the others of its store, by what it knows; None where there can be no others."""
+        found = self.store.lag(self._index_cache.marks())
+        return found and replace(found, seconds=max(found.seconds, self.following.waiting_seconds()))
 
     def now(self) -> datetime:
         """Return the time, by which "yesterday" in an argument is meant."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import ahead_of_clock
 from hybrid_memory.embedding.table_choice import NAMED, reason
-from hybrid_memory.requests import Status
+from hybrid_memory.requests import Lag, Status
 
 if TYPE_CHECKING:
     from hybrid_memory.background import BackgroundJobs
@@ -26,8 +26,9 @@ def status_of(
     background: BackgroundJobs,
     languages: LanguageShare | None,
     time: ServiceTime,
+    behind: Lag | None,
 ) -> Status:
-    """Return what the memory holds and how it is; ``languages`` where the embedder follows them."""
+    """Return what the memory holds and how it is; ``languages`` where the embedder follows them, ``behind`` others."""
     from importlib.metadata import version
 
     # In this order: loading the index may find what cannot be read.
@@ -70,5 +71,6 @@ def status_of(
         bytes_on_disk=info.bytes_on_disk,
         reembedding=change,
         other_hubs=tuple(f"{one.name} ({one.version})" for one in others),
+        behind=behind,
         notices=tuple(notices),
     )

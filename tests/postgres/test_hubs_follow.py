@@ -71,6 +71,28 @@ def test_each_finds_what_the_others_wrote(hubs):
     assert all(hub.finds(f"hub {number} keeps bees") for hub in hubs for number in range(3))
 
 
+def test_a_hub_knows_how_far_it_is_behind_the_others(hubs):
+    here, there, _ = hubs
+    here.tell("Ada keeps bees")
+    assert there.finds("Ada keeps bees")
+    assert there.service.following.wait_until_done(PATIENCE_SECONDS)
+    assert there.service.lag().changes == 0
+    pause = threading.Event()
+    with there.service.lock.exclusive():  # nothing can be followed meanwhile
+        here.tell("Bo keeps goats")
+        for _ in range(PATIENCE_SECONDS * 100):
+            if there.service.lag().changes and there.service.following.waiting_seconds():
+                break
+            pause.wait(0.01)
+        behind = there.service.lag()
+        assert behind.changes >= 1
+        assert behind.seconds > 0
+    assert there.finds("Bo keeps goats")
+    assert there.service.following.wait_until_done(PATIENCE_SECONDS)
+    assert there.service.lag().changes == 0
+    assert there.service.following.waiting_seconds() == 0
+
+
 def test_own_writes_are_found_at_once(hubs):
     for number in range(20):
         for hub in hubs:

@@ -134,6 +134,9 @@ class NoFollower:
     def on_change(self, namespace, head):
         pass
 
+    def on_hint(self, namespace):
+        pass
+
     def on_exchange(self):
         pass
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
-    from hybrid_memory.requests import ListRequest
+    from hybrid_memory.requests import Lag, ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
     from hybrid_memory.store.readings import ReadingStore
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
@@ -719,6 +719,13 @@ class Store(ConversationLog, Protocol):
 
     def behind_seconds(self) -> float:
         """Return how long ago it was last certain that `head` knows what other hubs wrote; 0 where there are none."""
+        ...
+
+    def lag(self, marks: Mapping[str, int]) -> Lag | None:
+        """Return how far whoever has followed each namespace up to its mark is behind; None where no other hub can write.
+
+        The store is not asked: it is what is known here.
+        """
         ...
 
     def offline_seconds(self) -> float | None:

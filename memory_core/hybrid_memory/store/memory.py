@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.requests import ListRequest
+    from hybrid_memory.requests import Lag, ListRequest
     from hybrid_memory.store.batch import ChangeSet
     from hybrid_memory.store.readings import Reading
     from hybrid_memory.store.transfer import Refusal
@@ -444,6 +444,11 @@ class MemoryStore:
     def behind_seconds(self) -> float:
         """Return 0: nobody else writes."""
         return 0.0
+
+    def lag(self, marks: Mapping[str, int]) -> Lag | None:
+        """Return None: nobody else writes."""
+        del marks
+        return None
 
     def offline_seconds(self) -> float | None:
         """Return None: it is never away."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -61,7 +62,7 @@ def _next_step(target: str) -> str:
     from hybrid_memory.store.moving import is_address
 
     variable = "HYBRID_MEMORY_STORE" if is_address(target) else "HYBRID_MEMORY_HOME"
-    return f"Clients use the new one with {variable}={target}"
+    return f"Clients use the new one with {variable}={shlex.quote(target)}"
 
 
 def _conninfo(address: str, argument: str, password_file: Path | None) -> str:

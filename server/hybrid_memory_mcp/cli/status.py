@@ -42,6 +42,8 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
         "project": (project.in_words(place) + _counted_in_words(counted)).removesuffix("."),
         "hooks": hooks.in_words(values["hooks"]),
     }
+    if (behind := values["behind"]) is not None:
+        in_words["behind"] = f"{behind['changes']} changes, {behind['seconds']:.1f} s behind other hubs"
     in_words["synchronised"] = "; ".join(
         f"{one['folder']} (last news {moment(one['last']) if one['last'] else 'unknown'})"
         for one in values["synchronised"]
@@ -95,7 +97,7 @@ def _print(values: dict[str, Any], in_words: dict[str, str]) -> None:
     shown = [
         (name.replace("_", " "), in_words.get(name, _plain(value)))
         for name, value in values.items()
-        if name not in _APART and (value or name != "other_hubs")
+        if name not in _APART and (value or name not in ("other_hubs", "behind"))
     ]
     first = [row for row in shown if row[0] == "store"]
     print_values(first + [row for row in shown if row[0] != "store"], title="hybrid-memory-mcp")

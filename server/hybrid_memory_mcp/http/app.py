@@ -109,10 +109,7 @@ class HttpApp:
         if refusal is not None:
             return refusal
         if scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
-            if self.sessions.behind_seconds() <= BEHIND_SECONDS:
-                await response.empty(204)
-                return None
-            return DATABASE_AWAY
+            return await self._tell_health(response)
         # (2) The token; then path, method and the number of its requests.
         grant = self._grant(headers)
         refusal = self._refuse_request(scope, grant)
@@ -121,6 +118,17 @@ class HttpApp:
         # (3) The body, and the session that it is for.
         with self._count(grant):
             return await self._read_and_dispatch(grant, headers, scope, receive, response)
+
+    async def _tell_health(self, response: Response) -> Refusal | None:
+        if self.sessions.behind_seconds() > BEHIND_SECONDS:
+            return DATABASE_AWAY
+        lag = self.sessions.lag()
+        if lag is None:
+            await response.empty(204)
+        else:
+            told = {"behind_seconds": round(lag.seconds, 3), "behind_changes": lag.changes}
+            await response.json(200, told)
+        return None
 
     async def _read_and_dispatch(
         self, grant: Grant, headers: Headers, scope: Scope, receive: Receive, response: Response

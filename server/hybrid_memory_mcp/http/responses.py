@@ -83,6 +83,12 @@ class Response:
         """Send a response without a body."""
         await self._whole(status, {"cache-control": "no-store"}, b"")
 
+    async def json(self, status: int, value: Mapping[str, object]) -> None:
+        """Send a value as JSON."""
+        body = json.dumps(value).encode()
+        headers = {"content-type": "application/json", "content-length": str(len(body)), "cache-control": "no-store"}
+        await self._whole(status, headers, body)
+
     async def end(self) -> None:
         """End a response that was begun and is not ended yet; the client sees a stream that is over."""
         if self.started and not self.ended:

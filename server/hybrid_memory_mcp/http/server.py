@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,7 +23,15 @@ import anyio.to_thread
 from filelock import FileLock
 
 from hybrid_memory.clock import RandomSource, SystemClock, SystemRandomSource
-from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
+from hybrid_memory.errors import (
+    AccessRefused,
+    EngineUnavailable,
+    HybridMemoryError,
+    InvalidInput,
+    NotEnoughMemory,
+    StoreError,
+    StoreLocked,
+)
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.http.access_tokens import Tokens, tokens_folder
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
@@ -39,6 +48,7 @@ from hybrid_memory_mcp.runtime.http_serving import ServingLimits
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 _KEY_SECONDS = 10.0  # another server writes it in milliseconds
+_RETRY_SECONDS = 1.0  # between two tries to open a store whose database is away; each waits for it too
 _TAKEOVER_TIMEOUT_SECONDS = 15.0  # the other hub lets requests end for 5 s and closes the store
 
 
@@ -75,7 +85,8 @@ def _run(arguments: Sequence[str]) -> int:
     with log_and_continue("serving"):
         served[0] = anyio.run(_serve, resources, listener, settings, tokens, listening)
     listener.close()
-    resources.provider.close(None)
+    if resources.provider.is_open:  # else it may be waiting for its database, for which nobody who ends a server waits
+        resources.provider.close(None)
     listener.release()
     if isinstance(served[0], HybridMemoryError):
         raise served[0]
@@ -109,12 +120,15 @@ async def _serve(
     try:
         await anyio.to_thread.run_sync(resources.provider.ensure_open)
     except HybridMemoryError as error:
-        listening.close()
-        return error
+        if not _may_pass(error):
+            listening.close()
+            return error
+        _tell(f"{error}; clients are told so, and served as soon as it is there")
     hub = Hub(resources)
     told = anyio.Event()
     async with anyio.create_task_group() as group:
         group.start_soon(_leave_on_signal, hub, told)
+        group.start_soon(_open_when_it_comes, resources.provider)
 
         async def serve() -> None:
             def ready(url: str) -> None:
@@ -136,6 +150,19 @@ async def _serve(
     if told.is_set():
         return None
     return StoreError("another server, or a client of a later version, took the store over; this one leaves")
+
+
+def _may_pass(error: HybridMemoryError) -> bool:
+    """Return whether a store that could not be opened may be there soon, without anybody who changes anything here."""
+    return isinstance(error, EngineUnavailable) and not isinstance(error, AccessRefused | NotEnoughMemory)
+
+
+async def _open_when_it_comes(provider: ServiceProvider) -> None:
+    """Open the store as soon as it can be: the health check is to say so, whether or not a client has called meanwhile."""
+    while not provider.is_open:
+        await anyio.sleep(_RETRY_SECONDS)
+        with suppress(HybridMemoryError):  # who calls is told
+            await anyio.to_thread.run_sync(provider.ensure_open, abandon_on_cancel=True)
 
 
 async def _leave_on_signal(hub: Hub, told: anyio.Event) -> None:

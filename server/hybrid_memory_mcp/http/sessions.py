@@ -30,6 +30,7 @@ from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
+from hybrid_memory.requests import Lag
 from hybrid_memory_mcp.http.access_tokens import Grant
 from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.session_notes import SessionNotes
@@ -168,6 +169,10 @@ class HttpSessions:
     def behind_seconds(self) -> float:
         """Return how long ago the store last knew for certain what others wrote; endless where it could not be opened."""
         return self._provider.behind_seconds()
+
+    def lag(self) -> Lag | None:
+        """Return how far the open store is behind other hubs; None where there can be none."""
+        return self._provider.lag()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -34,6 +34,7 @@ from hybrid_memory_mcp.runtime import library_patches
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 
 if TYPE_CHECKING:
+    from hybrid_memory.requests import Lag
     from hybrid_memory.service import MemoryService
     from hybrid_memory_mcp.runtime.telemetry import Measure, Telemetry
 
@@ -247,6 +248,10 @@ class ServiceProvider:
             return service.store.behind_seconds()
         except HybridMemoryError:
             return math.inf
+
+    def lag(self) -> Lag | None:
+        """Return how far the open store is behind other hubs; None where there can be none, or it is not open."""
+        return None if self._service is None else self._service.lag()
 
     def connections(self) -> Mapping[str, int]:
         """Return what the open store tells of its connections, by their state; nothing where it has none."""

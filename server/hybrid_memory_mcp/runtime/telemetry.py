@@ -84,7 +84,8 @@ class Telemetry:
         self._meters.shutdown(timeout_millis=_LAST_MILLIS)
 
     def _behind(self, _: CallbackOptions) -> Iterable[Observation]:
-        seconds = self._provider.behind_seconds()
+        lag = self._provider.lag()
+        seconds = self._provider.behind_seconds() if lag is None else lag.seconds
         return [self._observation(seconds)] if seconds < float("inf") else []
 
     def _connections(self, _: CallbackOptions) -> Iterable[Observation]:

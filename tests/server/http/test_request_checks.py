@@ -9,6 +9,8 @@ import anyio
 import pytest
 from tests.server.http.conftest import Raw
 
+from hybrid_memory.requests import Lag
+
 pytestmark = pytest.mark.anyio
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
@@ -142,6 +144,13 @@ async def test_the_health_check_tells_whether_the_database_answers(raw, provider
     service.store.behind_seconds = lambda: behind
     answer = await raw.ask("GET", path="/healthz", authorization=None)
     assert answer.status == status
+
+
+async def test_the_health_check_tells_how_far_behind_other_hubs_it_is(raw, provider, service):
+    provider.ensure_open()
+    service.lag = lambda: Lag(0.25, 3)
+    answer = await raw.ask("GET", path="/healthz", authorization=None)
+    assert (answer.status, answer.json) == (200, {"behind_seconds": 0.25, "behind_changes": 3})
 
 
 @pytest.mark.parametrize(

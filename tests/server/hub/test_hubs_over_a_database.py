@@ -58,6 +58,7 @@ def test_a_hub_tells_who_else_serves_the_memory(folder, database):
         two.call(1, "read_memories", query="bees")
         status = json.loads(two.ask(2, "resources/read", uri="memory://status")["result"]["contents"][0]["text"])
     assert len(status["other_hubs"]) == 1
+    assert status["behind"]["seconds"] < 60
     assert status["engine"] == "postgresql"
 
 
@@ -108,7 +109,7 @@ def test_status_names_the_database_and_no_password(folder, database):
     address = database.address.replace("postgresql://hub@", f"postgresql://hub:{SECRET}@")
     told = run(folder, address, "status")
     assert told.exit_code == 0, told.output
-    assert f"/{database.name}" in told.output
+    assert database.address in "".join(told.output.split())  # which the terminal's width has broken
     assert SECRET not in told.output
     assert SECRET not in run(folder, address, "status", "--json").output
     assert SECRET not in run(folder, address, "config").output
@@ -141,4 +142,4 @@ def test_a_database_of_a_later_version_is_left_alone_and_the_client_hears_what_t
     with client(folder / "one", database.address) as one:
         told = one.call(1, "write_memory", content="Ada keeps bees")
     assert told["isError"]
-    assert "upgrade" in told["content"][0]["text"]
+    assert "Upgrade" in told["content"][0]["text"]

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.requests import ListRequest
+    from hybrid_memory.requests import Lag, ListRequest
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
@@ -232,6 +232,11 @@ class DuckStore:
     def behind_seconds(self) -> float:
         """Return 0: nobody else writes."""
         return 0.0
+
+    def lag(self, marks: Mapping[str, int]) -> Lag | None:
+        """Return None: nobody else writes."""
+        del marks
+        return None
 
     def offline_seconds(self) -> float | None:
         """Return None: it is never away."""

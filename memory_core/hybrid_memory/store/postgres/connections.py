@@ -17,7 +17,7 @@ import psycopg
 import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
-from hybrid_memory.errors import EngineUnavailable, SchemaTooNew
+from hybrid_memory.errors import AccessRefused, SchemaTooNew
 from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
 from hybrid_memory.store.postgres.server_fit import misfit, server_process
 from hybrid_memory.store.postgres.silence import Watch, WatchedConnection, watched_by
@@ -93,12 +93,12 @@ class Connections:
         """Begin to connect. A server that is away shows at the first call, which waits for it.
 
         Raises:
-            EngineUnavailable: the server refuses this login or database, is not to be trusted, or is none that a store can be in: waiting
+            AccessRefused: the server refuses this login or database, is not to be trusted, or is none that a store can be in: waiting
                 would not help.
         """
         reason = self._refusal()
         if reason is not None:
-            raise EngineUnavailable(reason)
+            raise AccessRefused(reason)
         with translated():
             self._pool.open()
 
@@ -221,7 +221,7 @@ class Connections:
                     _configure(connection)
                 except psycopg.OperationalError as error:
                     if (reason := reason_of_refusal(error)) is not None:
-                        raise EngineUnavailable(reason) from None
+                        raise AccessRefused(reason) from None
                     if monotonic() >= deadline:
                         raise
                     sleep(_PAUSE_SECONDS)
@@ -255,7 +255,7 @@ class Connections:
                     connection = self._pool.getconn(max(deadline - monotonic(), 0.01))
                 except psycopg_pool.PoolTimeout:
                     if (reason := self._refusal()) is not None:
-                        raise EngineUnavailable(reason) from None
+                        raise AccessRefused(reason) from None
                     raise
                 if not _was_ended(connection):
                     return connection

@@ -13,6 +13,7 @@ import psycopg_pool
 from psycopg.errors import PipelineAborted
 
 from hybrid_memory.errors import (
+    AccessRefused,
     ConcurrentModification,
     ConstraintViolation,
     EngineUnavailable,
@@ -82,8 +83,8 @@ _BY_CODE: Sequence[tuple[tuple[str, ...], _Make]] = (
     (("53100",), lambda: StoreFull(_FULL)),
     (("53",), lambda: NotEnoughMemory(_MEMORY)),
     (("57014",), lambda: EngineUnavailable(_INTERRUPTED)),
-    (("28",), lambda: EngineUnavailable(_LOGIN)),
-    (("3D",), lambda: EngineUnavailable(_NO_DATABASE)),
+    (("28",), lambda: AccessRefused(_LOGIN)),
+    (("3D",), lambda: AccessRefused(_NO_DATABASE)),
     (("42501",), lambda: ConstraintViolation(_RIGHTS)),
     (("25006",), lambda: StoreReadOnly(_READ_ONLY)),
     (("3F",), lambda: StoreDamaged(_NO_SCHEMA)),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
 from hybrid_memory.errors import ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
+from hybrid_memory.requests import Lag
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import (
     EMBEDDER_LEASE,
@@ -244,6 +245,12 @@ class PostgresStore:
     def behind_seconds(self) -> float:
         """Return how long ago the server last said where all logs end; 0 while nobody follows, and it is asked each time."""
         return 0.0 if self._following is None else self._following.behind_seconds()
+
+    def lag(self, marks: Mapping[str, int]) -> Lag:
+        """Return how far whoever has followed each namespace up to its mark is behind, by what is known here."""
+        heads = self.heads.positions()
+        changes = sum(max(heads.get(namespace, 0) - mark, 0) for namespace, mark in marks.items())
+        return Lag(self.behind_seconds(), changes)
 
     def offline_seconds(self) -> float | None:
         """Return None: reads ask the database (`store.offline` stands before it where they need not)."""

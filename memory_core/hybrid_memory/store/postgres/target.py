@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import open_plain_file
@@ -104,7 +104,7 @@ class Target:
     """Where a store is.
 
     ``conninfo`` is for libpq alone: it may hold a password, so it is in no message and not in ``repr``. ``shown`` is the address as
-    people may see it. ``digest`` is the same for addresses of the same database, schema and user, whatever else they say.
+    people may see it and type it. ``digest`` is the same for addresses of the same database, schema and user, whatever else they say.
     ``encrypted`` is whether connections have to use TLS. ``notices`` say what of the address is weaker than it could be.
     """
 
@@ -337,21 +337,31 @@ def _decoded(text: str, place: str) -> str:
 
 def _shown(address: _Address) -> str:
     parameters = address.parameters
+    hosts = parameters.get("host", parameters.get("hostaddr", "")).split(",")
     ports = parameters.get("port", "").split(",")
-    hosts = []
-    for number, host in enumerate(parameters.get("host", parameters.get("hostaddr", "")).split(",")):
-        port = ports[number] if number < len(ports) else ports[-1] if len(ports) == 1 else ""
-        name = f"[{host}]" if ":" in host else host
-        hosts.append(_plain(name) + (f":{port}" if port else ""))
-    user = _plain(parameters.get("user", ""))
-    schema = _schema_of(parameters)
-    return f"postgresql://{user + '@' if user else ''}{','.join(hosts)}/{_plain(parameters.get('dbname', ''))}" + (
-        f" (schema {_plain(schema)})" if schema else ""
-    )
+    query = []
+    places = ""
+    if any(one.startswith(("/", "@")) for one in hosts):
+        # The folder of a socket has no place before the path.
+        query.append(f"host={','.join(_written(one, '/:@') for one in hosts)}")
+        query += [f"port={','.join(ports)}"] if any(ports) else []
+    else:
+        found = []
+        for number, host in enumerate(hosts):
+            port = ports[number] if number < len(ports) else ports[-1] if len(ports) == 1 else ""
+            name = f"[{_written(host, ':')}]" if ":" in host else _written(host)
+            found.append(name + (f":{port}" if port else ""))
+        places = ",".join(found)
+    if schema := _schema_of(parameters):
+        query.append(f"options=-csearch_path%3D{_written(schema, ',')}")
+    user = _written(parameters.get("user", ""))
+    database = _written(parameters.get("dbname", ""))
+    return f"postgresql://{user + '@' if user else ''}{places}/{database}" + (f"?{'&'.join(query)}" if query else "")
 
 
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
+def _written(text: str, plain: str = "") -> str:
+    """Return a part of an address as one can type it; ``plain`` are marks that mean nothing else there."""
+    return "".join(c if c.isalnum() or c in "-._~" or c in plain else quote(c, safe="", errors="replace") for c in text)
 
 
 def _schema_of(parameters: Mapping[str, str]) -> str:
@@ -364,9 +374,11 @@ def _schema_of(parameters: Mapping[str, str]) -> str:
 def _digest(given: Mapping[str, str]) -> str:
     """Return what two addresses of the same store as the same user have in common, and no others."""
     user = given.get("user", "")
+    hosts = given.get("host", given.get("hostaddr", "")).lower()
+    ports = [one or "5432" for one in given.get("port", "").split(",")]
     parts = (
-        given.get("host", given.get("hostaddr", "")).lower(),
-        given.get("port", "") or "5432",
+        hosts,
+        ",".join(ports * len(hosts.split(",")) if len(ports) == 1 else ports),  # one port is that of all hosts
         given.get("dbname", "") or user,
         user,
         _schema_of(given),

@@ -20,6 +20,7 @@ from hybrid_memory.store.postgres.target import (
     target_of,
 )
 
+PARTS = st.characters(exclude_categories=["Cs", "Cc"])
 SECRET = "s3cr3t-of-nobody"  # noqa: S105 - it opens nothing
 
 
@@ -181,7 +182,35 @@ class TestSecrets:
 
     def test_what_is_shown_names_user_host_database_and_schema(self) -> None:
         address = f"postgresql://hub:{SECRET}@db.example:6432/memory?options=-csearch_path%3Dteam"
-        assert target_of(address, {}).shown == "postgresql://hub@db.example:6432/memory (schema team)"
+        assert target_of(address, {}).shown == "postgresql://hub@db.example:6432/memory?options=-csearch_path%3Dteam"
+
+    def test_the_folder_of_a_socket_is_shown_where_an_address_has_it(self) -> None:
+        address = "postgresql://hub@/memory?host=/tmp/pg/sock&port=6432"
+        assert target_of(address, {}).shown == address
+        assert (
+            shown_address("postgresql://hub@%2Ftmp%2Fpg:6432/memory")
+            == "postgresql://hub@/memory?host=/tmp/pg&port=6432"
+        )
+
+    @given(
+        user=st.text(PARTS, max_size=8),
+        host=st.sampled_from(
+            ["", "db.example", "::1", "a.example,b.example", "/run/a b", "@abstract", "10.0.0.1", "/a,/b"]
+        ),
+        port=st.sampled_from(["", "6432"]),
+        database=st.text(PARTS, max_size=8),
+        schema=st.sampled_from(["", "team", "a,b", "Zo\u00eb"]),
+    )
+    def test_what_is_shown_can_be_typed_and_means_the_same_store(
+        self, user: str, host: str, port: str, database: str, schema: str
+    ) -> None:
+        said = [("host", host), ("port", port), ("user", user), ("dbname", database)]
+        said += [("options", f"-csearch_path={schema}")] if schema else []
+        address = "postgresql://?" + "&".join(f"{name}={quote(value, safe='')}" for name, value in said)
+        shown = shown_address(address)
+        digests = [target_of(one, {"PGSSLMODE": "require"}).digest for one in (address, shown)]
+        assert digests[0] == digests[1], shown
+        assert shown_address(shown) == shown
 
     @given(text=st.text())
     @example(text="postgresql://u:p@[/x")
