@@ -170,6 +170,52 @@ def test_who_waits_alone_for_a_server_is_answered_when_it_is_back_although_the_p
     assert found == [[]]
 
 
+@pytest.fixture
+def go_away_at_commit(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[PgSession], None]], None]:
+    """Let the server be away from the next COMMIT on, which was done or not."""
+
+    def arrange(instead: Callable[[PgSession], None]) -> None:
+        whole = PgSession.commit
+
+        def commit(session: PgSession) -> None:
+            monkeypatch.setattr(PgSession, "commit", whole)
+            instead(session)
+            proxy.refuse()
+            proxy.cut_all()
+            raise OutcomeUnknown
+
+        monkeypatch.setattr(PgSession, "commit", commit)
+
+    return arrange
+
+
+@pytest.mark.parametrize("commit", [done, never_arrived])
+def test_a_write_is_answered_and_done_once_when_the_server_is_back(proxy, through, go_away_at_commit, commit):
+    go_away_at_commit(commit)
+    tries, written = failed_tries(through), []
+    decide = always(inserts=(Insert(memory("first")),))
+    thread = Thread(target=lambda: written.append(through.write("default", None, decide)))
+    thread.start()
+    wait_until(lambda: failed_tries(through) > tries)
+    proxy.go_on()
+    thread.join(WAIT_SECONDS)
+    assert [(one.position, one.replayed) for one in written] == [(1, False)]
+    assert [one.id for one in through.changes("default", 0)] == ["first"]
+
+
+@pytest.mark.parametrize("commit", [done, never_arrived])
+def test_a_write_is_told_as_unknown_when_the_server_stays_away(proxy, through, go_away_at_commit, commit):
+    through.connections.wait_seconds = 0.2
+    go_away_at_commit(commit)
+    with pytest.raises(OutcomeUnknown):
+        through.write("default", RequestKey("relay", 1), always(inserts=(Insert(memory("first")),)))
+    proxy.go_on()
+    through.connections.wait_seconds = WAIT_SECONDS
+    again_written = through.write("default", RequestKey("relay", 1), always(inserts=(Insert(memory("first")),)))
+    assert again_written.replayed is (commit is done)
+    assert [one.id for one in through.changes("default", 0)] == ["first"]
+
+
 def failed_tries(store: PostgresStore) -> int:
     return store.connections._pool.get_stats().get("connections_errors", 0)
 
