@@ -54,6 +54,10 @@ HELD_BY = {
     "many hubs": [
         "postgres/test_killed_server.py::test_what_was_acknowledged_is_there_once",
         "postgres/test_lost_connections.py::test_a_write_whose_connection_breaks_at_any_byte_is_done_once_and_answered",
+        "postgres/test_lost_commits.py::test_a_write_is_answered_and_done_once_when_the_server_is_back",
+        "postgres/test_several_hubs.py::test_hubs_that_are_killed_a_hundred_times_lose_nothing",
+        "postgres/test_several_hubs.py::test_a_server_that_crashes_again_and_again_costs_the_clients_of_hubs_nothing",
+        "postgres/test_several_hubs.py::test_a_network_that_drops_delays_and_halves_costs_the_clients_of_hubs_nothing",
         "postgres/test_hubs_follow.py::test_each_finds_what_the_others_wrote",
         "postgres/test_hub_without_its_filter.py::test_no_read_tells_anything_of_another",
         "postgres/test_hub_without_its_filter.py::test_no_write_changes_anything_of_another",

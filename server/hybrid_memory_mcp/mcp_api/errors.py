@@ -15,7 +15,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
-from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound, OutcomeUnknown
+from hybrid_memory.errors import (
+    EngineUnavailable,
+    HybridMemoryError,
+    InvalidInput,
+    NotFound,
+    OutcomeUnknown,
+    StoreLocked,
+)
 from hybrid_memory_mcp.runtime.client_place import RefusedHere
 from hybrid_memory_mcp.runtime.error_log import failure_text, log_failure
 
@@ -51,14 +58,19 @@ UNKNOWN_OUTCOME = (
 
 
 @contextmanager
-def as_tool_errors(what: str) -> Iterator[None]:
-    """Turn every failure of the body into a `ToolError` that the model can read; ``what`` names the work in the log."""
+def as_tool_errors(what: str, *, may_be_done: bool = False) -> Iterator[None]:
+    """Turn every failure of the body into a `ToolError` that the model can read; ``what`` names the work in the log.
+
+    ``may_be_done`` says that a hub which died may have done it: a store that cannot be asked leaves that open, whatever its error says.
+    """
     try:
         yield
     except (ToolError, MCPError):
         raise
     except OutcomeUnknown:
         raise ToolError(UNKNOWN_OUTCOME) from None
+    except (EngineUnavailable, StoreLocked) as error:
+        raise ToolError(UNKNOWN_OUTCOME if may_be_done else str(error)) from None
     except HybridMemoryError as error:
         raise ToolError(str(error)) from None
     except Exception as error:  # noqa: BLE001 - the last line before the client

@@ -82,7 +82,7 @@ RequestKeyOf: TypeAlias = Callable[[Context[Any, Any]], RequestKey | None]
 """Names the request that is being served, so that a repeat of it writes nothing twice; None without a relay."""
 
 OnStartOf: TypeAlias = Callable[[Context[Any, Any]], Callable[[], None] | None]
-"""Returns what is to be called in the worker thread when work on the request begins; None where nobody waits for that."""
+"""Returns what is to be called in the worker thread when work begins on a request that an earlier hub may have done; None for any other."""
 
 
 class MemoryServer(MCPServer[None]):
@@ -181,7 +181,7 @@ class MemoryServer(MCPServer[None]):
         call = self._call_context(_with_client_name(self._where.scope, context), context)
         on_start = None if context is None else self._on_start_of(context)
         # (4) Do it in a worker thread; the first answer also tells what is wrong with the store.
-        with as_tool_errors(name):
+        with as_tool_errors(name, may_be_done=on_start is not None and not tool.only_reads(given)):
             if isinstance(given, ReflectArguments) and context is not None and place.refuses_writes is None:
                 reflected = await self._reflect_with_client(context, call, given)
                 if reflected is not None:

@@ -41,6 +41,14 @@ async def test_a_write_that_nobody_knows_the_end_of_is_told_with_what_a_client_c
     assert "key" not in told
 
 
+@pytest.mark.parametrize("error", [EngineUnavailable("nothing was changed"), StoreLocked(42)])
+async def test_a_request_that_a_dead_hub_may_have_done_is_unknown_where_the_store_cannot_be_asked(service, error):
+    service.failure = error
+    async with Client(make_server(ServiceProvider(lambda: service), on_start_of=lambda _: lambda: None)) as client:
+        assert await refusal(client, "write_memory", content="Ada") == UNKNOWN_OUTCOME
+        assert await refusal(client, "read_memories", query="x") == str(error)
+
+
 async def test_a_store_that_cannot_be_asked_for_notices_costs_no_answer(client, service, monkeypatch):
     def fail():
         raise EngineUnavailable("the database cannot be reached; nothing was changed")
