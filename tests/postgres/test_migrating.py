@@ -1,7 +1,9 @@
 """Which programs may use a store that others have changed, and what becomes of a hub for which the store has become too new."""
 
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreError
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.migrating import Standing, migrate, standing_of
+from hybrid_memory.store.postgres.preparing import prepare
 from hybrid_memory.store.postgres.schema import MIGRATIONS, Migration
 from hybrid_memory.testing import FakeClock
 
@@ -108,6 +111,49 @@ def test_what_concerns_the_whole_store_is_left_to_the_later_version(open_postgre
         with pytest.raises(SchemaTooNew, match="leave out"):
             work()
     assert not (tmp_path / "copy.duckdb").exists()
+
+
+@on_a_server
+def test_hubs_write_on_while_a_step_waits_for_somebody_who_reads_for_long(open_postgres, owner, database):
+    store = open_postgres(FakeClock())
+    with psycopg.connect(database.conninfo_of("keeper")) as reader, ThreadPoolExecutor(1) as at_work:
+        reader.execute("SELECT count(*) FROM memory")  # and stays in its transaction, as an export does
+        step = at_work.submit(migrate, owner, FakeClock().now(), (*MIGRATIONS, ADDS))
+        for number in range(1, 21):
+            assert store.put_entry("default", "a talk", "note", {"said": "bees"}) == number
+            assert store.get("default", ["m"]) == {}
+        reader.rollback()
+        assert step.result(60) == ADDS.number
+
+
+@on_a_server
+def test_rights_are_given_and_completed_beside_hubs_that_write(open_postgres, owner, database):
+    store = open_postgres(FakeClock())
+    done = Event()
+    another = f"hub_of_{database.name}"
+
+    def write():
+        count = 0
+        while not done.is_set():
+            count += 1
+            assert store.put_entry("default", "a talk", "note", {"said": "bees"}) == count
+            store.changes("default", 0)
+        return count
+
+    with ThreadPoolExecutor(1) as at_work:
+        writing = at_work.submit(write)
+        try:
+            assert not prepare(owner, FakeClock().now(), "hub").made
+            assert prepare(owner, FakeClock().now(), another).made
+            told = database.rows(
+                "SELECT count(*) FROM pg_policies WHERE policyname = 'hubs' AND roles @> %s::name[]", [another]
+            )
+            assert told == database.rows("SELECT count(*) FROM pg_policies WHERE policyname = 'hubs'")
+        finally:
+            done.set()
+            database.rows(f"DROP OWNED BY {another}")
+            database.rows(f"DROP ROLE {another}")
+        assert writing.result(60) > 1
 
 
 @on_a_server

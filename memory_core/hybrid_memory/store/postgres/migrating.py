@@ -20,14 +20,13 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreError
 from hybrid_memory.store.postgres import hub_rows, schema
 from hybrid_memory.store.postgres.connections import EVERYTHING, OUTDATED
+from hybrid_memory.store.postgres.table_changes import changing_tables
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.schema import Migration
     from hybrid_memory.store.postgres.sql_session import PgSession
 
-# Any number that no other program locks; the second one says for what.
-_LOCK = "SELECT pg_advisory_xact_lock(7340032, 1)"
 # Types too: each table has one of its name.
 _HAS_RECORD = """
     WITH record AS (
@@ -108,7 +107,7 @@ def migrate(connections: Connections, now: datetime, migrations: Sequence[Migrat
 
     Raises:
         SchemaTooNew: a later version has changed the store in a way that this program does not understand.
-        StoreError: hubs are at work that would not understand the store any more.
+        StoreError: hubs are at work that would not understand the store any more, or the tables were in use all the time.
         StoreDamaged: the record of migrations has a hole, or the database holds another program's tables of these names.
     """
     migrations = schema.MIGRATIONS if migrations is None else migrations
@@ -117,19 +116,20 @@ def migrate(connections: Connections, now: datetime, migrations: Sequence[Migrat
     with connections.reading(EVERYTHING) as session:
         if _standing(session, known).missing == 0:
             return known[-1]
-    # Without a pipeline, in which psycopg loses count of its prepared statements when there is an ALTER.
-    with connections.filling(EVERYTHING) as session:
-        session.send(_LOCK)
-        missing = _standing(session, known).missing
-        if missing == len(known):
-            session.send(_MAKE_RECORD)
-        elif missing:
-            _refuse_beside_earlier(session, max(migration.usable_from for migration in migrations[-missing:]))
-        for migration in migrations[len(known) - missing :]:
-            for statement in migration.statements:
-                session.send(statement)
-            session.send(_RECORD, migration.number, migration.name, migration.usable_from, to_micros(now))
+    changing_tables(connections, lambda session: _take_steps(session, now, migrations))
     return known[-1]
+
+
+def _take_steps(session: PgSession, now: datetime, migrations: Sequence[Migration]) -> None:
+    missing = _standing(session, [migration.number for migration in migrations]).missing
+    if missing == len(migrations):
+        session.send(_MAKE_RECORD)
+    elif missing:
+        _refuse_beside_earlier(session, max(migration.usable_from for migration in migrations[-missing:]))
+    for migration in migrations[len(migrations) - missing :]:
+        for statement in migration.statements:
+            session.send(statement)
+        session.send(_RECORD, migration.number, migration.name, migration.usable_from, to_micros(now))
 
 
 def refuse_later(session: PgSession) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.migrating import migrate
 from hybrid_memory.store.postgres.sql_session import PgSession
+from hybrid_memory.store.postgres.table_changes import changing_tables
 from hybrid_memory.store.postgres.walls import WALLED
 
 SHARED = ("embedder", "store", "hub", "lease", "moving", "sync_note", "sync_segment")
@@ -48,7 +50,8 @@ _TAKE_OVER = """
     FROM pg_catalog.pg_proc f JOIN pg_catalog.pg_namespace n ON n.oid = f.pronamespace JOIN pg_catalog.pg_roles r ON r.oid = f.proowner
     WHERE n.nspname = current_schema() AND f.proname = 'rewrite_table' AND r.rolname = $1
     UNION ALL
-    SELECT format('ALTER POLICY keeper ON role_namespace TO CURRENT_USER')
+    SELECT format('ALTER POLICY keeper ON role_namespace TO CURRENT_USER') FROM pg_catalog.pg_policies
+    WHERE schemaname = current_schema() AND policyname = 'keeper' AND roles <> array[current_user::name]
 """
 # ``$1`` are names of roles, quoted and with commas between: whoever prepares a store completes the rights of all its roles, so that a
 # table which came with an upgrade is there for each of them.
@@ -63,8 +66,12 @@ _FOR_HUBS = """
         JOIN pg_catalog.pg_depend d ON d.refobjid = t.oid AND d.deptype = 'i'
         JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
         WHERE n.nspname = current_schema() AND t.relname = ANY ($2::text[])
-    UNION ALL SELECT format('ALTER POLICY hubs ON %I TO CURRENT_USER, %s', tablename, $1::text)
-        FROM pg_catalog.pg_policies WHERE schemaname = current_schema() AND policyname = 'hubs'
+"""
+# Those that are not for all roles yet. That of ``memory`` comes last: by it a login is known as one that hubs use.
+_POLICIES = """
+    SELECT format('ALTER POLICY hubs ON %I TO CURRENT_USER, %s', tablename, $1::text) FROM pg_catalog.pg_policies
+    WHERE schemaname = current_schema() AND policyname = 'hubs' AND NOT roles @> ($2::text[] || current_user::text)::name[]
+    ORDER BY tablename = 'memory', tablename
 """
 # Of the store's own row everything but the secret key of its terms.
 _FOR_NAMESPACE_ROLES = """
@@ -77,7 +84,7 @@ _FOR_NAMESPACE_ROLES = """
         WHERE n.nspname = current_schema() AND t.relname = 'store' AND c.attname <> 'term_key'
 """
 _HUB_ROLES = """
-    SELECT string_agg(DISTINCT quote_ident(one), ', ') FROM (
+    SELECT string_agg(DISTINCT quote_ident(one), ', '), array_agg(DISTINCT one::text) FROM (
         SELECT unnest(roles) AS one FROM pg_catalog.pg_policies
         WHERE schemaname = current_schema() AND tablename = 'memory' AND policyname = 'hubs'
         UNION SELECT $1::text::name WHERE $1::text IS NOT NULL
@@ -124,16 +131,23 @@ def prepare(
         if name is not None and (not name or len(name.encode()) > _LONGEST_NAME or "\0" in name):
             raise InvalidInput(place, f"has to be the name of a role, of at most {_LONGEST_NAME} bytes")
     schema = migrate(connections, now)
-    with connections.filling(EVERYTHING) as session:
-        made = _make_sure_of_role(session, role, is_hub=not namespaces)
-        if namespaces:
-            _stand_for(session, role, sorted(set(namespaces)), hub)
-        else:
-            _serve_hubs(session, role)
-        _complete_rights(session, None if namespaces else role)
-        if hub is not None:
-            _run(session, _MAY_TAKE, role, hub)
-    return Prepared(schema=schema, role=role, made=made, namespaces=tuple(sorted(set(namespaces))), hub=hub)
+    stands_for = sorted(set(namespaces))
+    made = changing_tables(connections, lambda session: _prepare_role(session, role, stands_for, hub))
+    _let_hubs_in(connections, None if stands_for else role)
+    return Prepared(schema=schema, role=role, made=made, namespaces=tuple(stands_for), hub=hub)
+
+
+def _prepare_role(session: PgSession, role: str, namespaces: Sequence[str], hub: str | None) -> bool:
+    """Make or complete a role and all rights; returns whether it was made."""
+    made = _make_sure_of_role(session, role, is_hub=not namespaces)
+    if namespaces:
+        _stand_for(session, role, namespaces, hub)
+    else:
+        _serve_hubs(session, role)
+    _complete_rights(session, None if namespaces else role)
+    if hub is not None:
+        _run(session, _MAY_TAKE, role, hub)
+    return made
 
 
 def _make_sure_of_role(session: PgSession, role: str, *, is_hub: bool) -> bool:
@@ -165,13 +179,29 @@ def _stand_for(session: PgSession, role: str, namespaces: Sequence[str], hub: st
 
 
 def _complete_rights(session: PgSession, hub: str | None) -> None:
-    """Give all roles of the store what they need; ``hub`` is a new one of hubs."""
-    hubs = session.rows(_HUB_ROLES, hub)[0][0]
+    """Give all roles of the store the rights that they need; ``hub`` is a new one of hubs."""
+    hubs, _ = session.rows(_HUB_ROLES, hub)[0]
     if hubs:
         _run(session, _FOR_HUBS, hubs, [*WALLED, *SHARED], list(ONLY_READ))
     bound = session.rows(_NAMESPACE_ROLES)[0][0]
     if bound:
         _run(session, _FOR_NAMESPACE_ROLES, bound, list(WALLED))
+
+
+def _let_hubs_in(connections: Connections, hub: str | None) -> None:
+    """Let the policies of all tables know the roles of hubs, ``hub`` being a new one.
+
+    Each in a transaction of its own: with two tables held, hubs that read both could wait for this, and this for them.
+    """
+    with connections.reading(EVERYTHING) as session:
+        hubs, names = session.rows(_HUB_ROLES, hub)[0]
+        missing = session.rows(_POLICIES, hubs, names) if hubs else []
+    for (statement,) in missing:
+        changing_tables(connections, partial(_send, statement))
+
+
+def _send(statement: str, session: PgSession) -> None:
+    session.send(statement)
 
 
 def _run(session: PgSession, which: str, *values: object) -> None:
