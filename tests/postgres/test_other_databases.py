@@ -12,7 +12,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 from tests.core.store.making import memory, one, put
-from tests.postgres.server import ADMIN, HUB, Database, PostgresServer
+from tests.postgres.server import ADMIN, HUB, Database, PostgresServer, programs
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged
@@ -117,6 +117,27 @@ def test_a_stricter_isolation_of_the_database_does_not_matter(database):
     with connections.transaction(["default"]) as session:
         assert session.rows("SHOW transaction_isolation") == [("read committed",)]
     connections.close()
+
+
+def dumped(database: Database, *options: str, everything: bool) -> str:
+    """Return what pg_dump writes of the memories as the hub, which is not above the walls."""
+    folder = programs()
+    assert folder is not None
+    environment = {"PGOPTIONS": "-c hybrid_memory.everything=on"} if everything else {}
+    command = [str(folder / "pg_dump"), "--data-only", "--table=memory", *options, "--dbname", database.conninfo]
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL
+    ).stdout
+
+
+def test_a_dump_holds_all_memories_where_it_says_that_it_is_for_everything(database):
+    store = opened(database.conninfo)
+    put(store, "a")
+    store.close()
+    assert "what a says" in dumped(database, "--enable-row-security", everything=True)
+    assert "what a says" not in dumped(database, "--enable-row-security", everything=False)
+    with pytest.raises(subprocess.CalledProcessError):
+        dumped(database, everything=True)
 
 
 Pooled = Callable[[str], str]

@@ -96,6 +96,18 @@ def test_who_may_not_do_it_is_told_so(bare: Database) -> None:
     assert "no right" in said
 
 
+def test_who_may_not_make_roles_hears_what_to_do_instead(bare: Database) -> None:
+    bare.rows("CREATE ROLE fresh_wall LOGIN")
+    bare.rows(f"ALTER DATABASE {bare.name} OWNER TO fresh_wall")
+    code, said = prepare(bare.address_of("fresh_wall"), "--role", "fresh_hub")
+    assert code == 1
+    assert "CREATE ROLE name LOGIN" in said
+    bare.rows("CREATE ROLE fresh_hub LOGIN")
+    code, said = prepare(bare.address_of("fresh_wall"), "--role", "fresh_hub")
+    assert code == 0, said
+    assert bare.rows("SELECT count(*) FROM memory", user="fresh_hub") == [(0,)]
+
+
 def test_a_password_in_the_arguments_is_refused_and_not_repeated() -> None:
     code, said = prepare("postgresql://admin:hunter2@localhost/memory", "--role", "hub")
     assert code == 1

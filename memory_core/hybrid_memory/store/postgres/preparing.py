@@ -29,6 +29,7 @@ _LONGEST_NAME = 63  # bytes of a name in PostgreSQL, which cuts longer ones with
 _ROLE = """
     SELECT rolsuper OR rolbypassrls, rolcanlogin, rolname = current_user FROM pg_catalog.pg_roles WHERE rolname = $1
 """
+_MAY_MAKE_ROLES = "SELECT rolsuper OR rolcreaterole FROM pg_catalog.pg_roles WHERE rolname = current_user"
 _IS_HUB = """
     SELECT EXISTS (
         SELECT 1 FROM pg_catalog.pg_policies
@@ -153,6 +154,12 @@ def _prepare_role(session: PgSession, role: str, namespaces: Sequence[str], hub:
 def _make_sure_of_role(session: PgSession, role: str, *, is_hub: bool) -> bool:
     found = session.row(_ROLE, role)
     if found is None:
+        if not session.rows(_MAY_MAKE_ROLES)[0][0]:
+            raise InvalidInput(
+                "role",
+                "is not there, and the login that prepares the store may not make roles (CREATEROLE). Have somebody make it who may "
+                f"(CREATE ROLE name {'LOGIN' if is_hub else 'NOLOGIN'}), then do this again",
+            )
         _run(session, _MAKE_ROLE if is_hub else _MAKE_NAMESPACE_ROLE, role)
         return True
     above_walls, _, is_me = found
