@@ -75,6 +75,18 @@ async def test_a_call_waits_then_says_what_is_wrong_and_the_next_works_when_it_i
         assert hub_of(home) == hub
 
 
+async def test_an_outage_fills_no_log_and_the_log_names_no_host(proxy, home):
+    async with client(home, proxy) as one:
+        await told(one, "write_memory", content="Ada keeps bees")
+        go_away(proxy)
+        await told(one, "read_memories", query="bees")
+        proxy.go_on()
+        await until_it_works(one, "read_memories", query="who keeps bees?")
+    said = (home / "logs" / "hub.log").read_text()
+    assert "psycopg" not in said
+    assert str(proxy.folder) not in said
+
+
 async def test_a_hub_that_starts_without_its_database_says_so_and_serves_when_it_is_there(proxy, home):
     proxy.refuse()
     async with client(home, proxy) as one:

@@ -7,7 +7,6 @@ hub to leave; open the store; serve relays and HTTP in one event loop until a si
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import signal
 import socket
@@ -43,7 +42,7 @@ from hybrid_memory_mcp.hub.run import forget_client, make_resources
 from hybrid_memory_mcp.hub.state_key import load_state_key
 from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
 from hybrid_memory_mcp.runtime import http_serving, library_patches
-from hybrid_memory_mcp.runtime.error_log import log_and_continue
+from hybrid_memory_mcp.runtime.error_log import begin_logging, log_and_continue
 from hybrid_memory_mcp.runtime.http_serving import ServingLimits
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -54,7 +53,7 @@ _TAKEOVER_TIMEOUT_SECONDS = 15.0  # the other hub lets requests end for 5 s and 
 
 def main(arguments: Sequence[str]) -> NoReturn:
     """Serve until a signal comes."""
-    logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
+    begin_logging("hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
     library_patches.redact_tracebacks()
     os.umask(0o077)
     try:

@@ -6,7 +6,6 @@ started, as in some sandboxes, and with ``serve --standalone``, where the client
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import socket
@@ -28,7 +27,7 @@ from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES, load_state_key
 from hybrid_memory_mcp.hub.store_choice import own_choice
 from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
-from hybrid_memory_mcp.runtime.error_log import log_and_continue
+from hybrid_memory_mcp.runtime.error_log import begin_logging, log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 from hybrid_memory_mcp.runtime.telemetry import telemetry_of
 
@@ -43,7 +42,7 @@ _CLIENT_VARIABLES = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMP
 
 def serve(home: Path, listener: HubListener, embedder: str | None) -> None:
     """Serve whoever connects to the listener until nobody needs it or a signal comes; closes the store."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
+    begin_logging("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
     disable_sdk_logging()
     resources = make_resources(home, embedder, load_state_key(home))
     with log_and_continue("serving"):
@@ -63,7 +62,7 @@ def host(home: str, embedder: str | None, *, standalone: bool = False) -> tuple[
         ConnectionError: by now another process is the hub.
     """
     forget_client()
-    logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
+    begin_logging("hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
     disable_sdk_logging()
     folder = Path(home)
     if standalone:

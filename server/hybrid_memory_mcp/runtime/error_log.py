@@ -18,6 +18,16 @@ UNEXPECTED_FAILURE = (
 log = logging.getLogger("hybrid_memory_mcp")
 
 
+def begin_logging(form: str) -> None:
+    """Log warnings on stderr; ``form`` is one of `logging`'s.
+
+    The driver of a database is silent: while that is away it would tell of each try, several times a second, with host and user. Calls and
+    late work tell what matters.
+    """
+    logging.basicConfig(level=logging.WARNING, format=form)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
+
+
 @contextmanager
 def log_and_continue(what: str) -> Iterator[None]:
     """Log a failure of the body and go on; for work that nobody waits for. ``what`` names the work in the log."""
