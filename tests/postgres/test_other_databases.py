@@ -16,8 +16,10 @@ from tests.postgres.server import ADMIN, HUB, Database, PostgresServer, programs
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged
+from hybrid_memory.store.postgres import writers
 from hybrid_memory.store.postgres.connections import Connections
 from hybrid_memory.store.postgres.preparing import prepare
+from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.postgres.target import target_of
 from hybrid_memory.testing import FakeClock
@@ -214,6 +216,26 @@ def test_over_a_pooler_of_sessions_what_takes_long_is_not_given_up(pooled, datab
     written.join(20)
     assert one(store, "b") == memory("b")
     store.close()
+
+
+def test_over_a_pooler_of_sessions_a_write_is_known_by_the_number_that_the_server_gave_its_process(pooled, monkeypatch):
+    store, asked, noted = opened(pooled("session")), [], []
+    commit, traces = PgSession.commit, writers.Traces
+
+    def asking_commit(session):
+        asked.extend(session.rows("SELECT pg_backend_pid()")[0])
+        commit(session)
+
+    def noting(**given):
+        noted.append(given["process"])
+        return traces(**given)
+
+    monkeypatch.setattr(PgSession, "commit", asking_commit)
+    monkeypatch.setattr(writers, "Traces", noting)
+    put(store, "a")
+    monkeypatch.undo()
+    store.close()
+    assert noted == asked
 
 
 def test_a_parameter_that_a_pooler_refuses_is_told(pooled):

@@ -47,6 +47,11 @@ class WatchedConnection(psycopg.Connection[Any]):
         return self.server_process or self.info.backend_pid
 
 
+def process_of(connection: psycopg.Connection[Any]) -> int:
+    """Return the number of the process that serves a connection, as the server knows it."""
+    return connection.process if isinstance(connection, WatchedConnection) else connection.info.backend_pid
+
+
 class Watch:
     """Watches waits for answers; one longer than ``seconds`` is looked into. Safe in several threads."""
 

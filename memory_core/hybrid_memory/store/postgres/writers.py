@@ -30,6 +30,7 @@ from hybrid_memory.store.postgres import tables
 from hybrid_memory.store.postgres.outcome import Traces, was_committed
 from hybrid_memory.store.postgres.pg_errors import LOST, ConnectionLost
 from hybrid_memory.store.postgres.prefetched import PrefetchPlan
+from hybrid_memory.store.postgres.silence import process_of
 from hybrid_memory.store.postgres.write_transaction import LockedNamespace, decide_and_apply, replayed
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ class Writers:
             attempt.traces = Traces(
                 namespace=namespace,
                 transaction=found.transaction,
-                process=session.connection.info.backend_pid,
+                process=process_of(session.connection),
                 head=locked.head if locked.head.position > found.head.position else None,
                 requests=tuple(locked.done),
             )
