@@ -41,10 +41,12 @@ def up_to_date(index: NamespaceIndex, decide: Decision, most: int = FOLLOWED_INS
     """Return a decision before which ``index`` follows what other hubs have written, up to the moment that the decision sees.
 
     Raises (the decision):
-        IndexBehind: it lacks more than ``most`` changes; nothing was decided.
+        IndexBehind: it lacks more than ``most`` changes, or holds some that the store has lost; nothing was decided.
     """
 
     def decide_on_the_newest(view: WriteView) -> WriteBatch:
+        if index.head > view.head:  # an older copy of the store was put in its place
+            raise IndexBehind
         if index.head < view.head:
             _catch_up_inside(index, view, most)
         return decide(view)

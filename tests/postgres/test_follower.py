@@ -80,12 +80,22 @@ class Others:
     def __init__(self, database):
         self.database = database
 
-    def write(self, namespace, position):
+    def write(self, namespace, position, link=""):
         self.database.rows(
-            "INSERT INTO namespace (name, position) VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET position = excluded.position",
-            namespace,
-            position,
+            "INSERT INTO namespace (name, position, link) VALUES (%s, %s, %s)"
+            " ON CONFLICT (name) DO UPDATE SET position = excluded.position, link = excluded.link",
+            *(namespace, position, link),
         )
+
+    def log(self, namespace, *links):
+        """Fill the tables anew with a namespace and its log."""
+        self.database.rows("TRUNCATE namespace, log")
+        self.database.rows(
+            "INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, link)"
+            " SELECT %s, place, 'insert', 'one', 1, 0, '', '', '', link FROM unnest(%s::text[]) WITH ORDINALITY AS of (link, place)",
+            *(namespace, list(links)),
+        )
+        self.write(namespace, len(links), links[-1])
 
     def hint(self, namespace, position, secret=SECRET):
         self.notify(hint_of(secret, namespace, position))
@@ -294,6 +304,44 @@ def test_an_own_write_that_a_look_does_not_see_yet_is_no_loss(hub, others):
         others.write("b", position)
     others.write("c", 1)
     assert hub.hears("c", 1)
+    assert ("exchange",) not in hub.told
+
+
+def test_a_server_that_has_another_entry_at_the_same_place_is_noticed(hub, others):
+    others.write("a", 3, "one")
+    assert hub.hears("a", 3)
+    others.write("a", 3, "another")
+    assert hub.hears("exchange")
+
+
+def test_an_older_copy_that_others_have_written_to_since_is_noticed(hub, others):
+    others.write("a", 2, "two")
+    assert hub.hears("a", 2)
+    others.log("a", "one", "another", "three")
+    assert hub.hears("exchange")
+    assert hub.knows("a") == 3
+
+
+def test_what_a_server_lost_while_the_connection_was_away_is_noticed(hub, others, database):
+    others.log("a", "one", "two")
+    assert hub.hears("a", 2)
+    hub.heads.note("a", 3, "an own one that is lost")  # as with a standby that lacked it
+    database.rows(
+        "WITH more AS (INSERT INTO log SELECT namespace, place, change, id, rev, made_at, actor, action, digest, note, salt, 'another'"
+        " FROM log, unnest(ARRAY[3, 4]) AS place WHERE position = 2)"
+        " UPDATE namespace SET position = 4, link = 'another'"
+    )
+    database.rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+    )
+    assert hub.hears("exchange")
+
+
+def test_tables_that_were_written_anew_with_the_same_log_are_no_loss(hub, others):
+    others.log("a", "one", "two")
+    assert hub.hears("a", 2)
+    others.log("a", "one", "two", "three")
+    assert hub.hears("a", 3)
     assert ("exchange",) not in hub.told
 
 

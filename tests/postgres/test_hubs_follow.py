@@ -1,10 +1,12 @@
 """Several hubs over one database: what one writes the others find, and are told of."""
 
 import threading
+from contextlib import suppress
 
 import pytest
 
 from hybrid_memory.clock import SystemClock
+from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -53,6 +55,16 @@ class Hub:
         for _ in range(PATIENCE_SECONDS * 100):
             if content in self.all(scope):
                 return True
+            pause.wait(0.01)
+        return False
+
+    def loses(self, content, scope=BOTH):
+        """Read until something is there no longer, whatever cannot be read meanwhile."""
+        pause = threading.Event()
+        for _ in range(PATIENCE_SECONDS * 100):
+            with suppress(StoreError):
+                if content not in self.all(scope):
+                    return True
             pause.wait(0.01)
         return False
 
@@ -202,3 +214,33 @@ def test_hubs_know_of_one_another(hubs):
             break
         pause.wait(0.01)
     assert [len(hub.store.other_hubs()) for hub in hubs] == [2, 2, 2]
+
+
+# --- what an administrator does -----------------------------------------------------------------------------------------------------
+
+
+def test_an_older_copy_of_the_database_is_what_running_hubs_go_on_with(hubs, database):
+    first, second, third = hubs
+    for content in ("tea", "boats"):
+        first.tell(f"Ada likes {content}")
+    assert all(one.finds("Ada likes boats") for one in hubs)
+    copy = database.server.dump(database.name)
+    second.tell("Ada has a parrot")
+    assert all(one.finds("Ada has a parrot") for one in hubs)
+    database.server.put_back(database.name, copy)
+    assert all(one.loses("Ada has a parrot") for one in hubs)
+    third.tell("Ada learns Danish")
+    assert [one.finds("Ada learns Danish") and one.all() for one in hubs] == [
+        {"Ada likes tea", "Ada likes boats", "Ada learns Danish"}
+    ] * 3
+
+
+def test_a_database_that_was_made_anew_is_begun_with(hubs, database):
+    first, second, _ = hubs
+    first.tell("Ada likes tea")
+    assert second.finds("Ada likes tea")
+    database.server.drop_database(database.name)
+    database.server.create_database(database.name)
+    assert all(one.loses("Ada likes tea") for one in hubs)
+    second.tell("Ada sings")
+    assert all(one.finds("Ada sings") for one in hubs)

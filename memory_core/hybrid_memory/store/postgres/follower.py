@@ -42,21 +42,32 @@ _LOST_AFTER_MS = 5_000  # without an answer of the other machine to what was sen
 
 _EVERYTHING = "SELECT set_config('hybrid_memory.everything', 'on', false)"
 _LISTEN = "LISTEN hybrid_memory"
-_HEADS = "SELECT name, position FROM namespace"
-_SOME_HEADS = "SELECT name, position FROM namespace WHERE name = ANY ($1::text[])"
+_HEADS = "SELECT name, position, link FROM namespace"
+_SOME_HEADS = "SELECT name, position, link FROM namespace WHERE name = ANY ($1::text[])"
 _STATE = """
-    SELECT id, erasures, coalesce((SELECT max(number) FROM embedder), 0), (SELECT max(usable_from) FROM migration) FROM store
+    SELECT id, erasures, coalesce((SELECT max(number) FROM embedder), 0), (SELECT max(usable_from) FROM migration),
+        pg_relation_filenode('namespace')::bigint
+    FROM store
+"""
+_LINKS = """
+    SELECT log.namespace, log.link FROM unnest($1::text[], $2::bigint[]) AS known (namespace, position)
+    JOIN log USING (namespace, position)
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Which store it is, how often a whole namespace was erased, the number of its embedder, and from which schema on it can be used."""
+    """Which store it is and how it changed as a whole.
+
+    ``erasures`` counts namespaces that were erased, ``embedder`` is the number of the pinned one, ``usable_from`` the first schema whose
+    programs can use it, ``file`` that of the table of heads, which is another one when it was filled anew.
+    """
 
     store: str = ""
     erasures: int = 0
     embedder: int = 0
     usable_from: int = 0
+    file: int = 0
 
 
 class ServerFollower:
@@ -83,6 +94,7 @@ class ServerFollower:
         self._behind: dict[str, int] = {}  # what was known of namespaces that the last look found further back
         self._names: dict[str, str] = {}  # by digest
         self._is_first = True
+        self._is_new_connection = False
         self.hub: str | None = None
         """The id of this hub's row, None before it has one."""
         self._next_beat = 0.0
@@ -136,18 +148,22 @@ class ServerFollower:
         )
         connection.execute(_EVERYTHING)
         connection.execute(_LISTEN)
+        self._is_new_connection = True
         return connection
 
     def _follow(self, connection: psycopg.Connection[Row]) -> None:
         session = PgSession(connection, self._connections.unreadable, None)
         hints = _Hints(connection)
-        next_look = 0.0
+        next_look = former = 0.0
         while not self._closed:
             if monotonic() >= next_look:
                 begun = monotonic()
                 self._look_at_all(session)
                 self._beat(session)
-                next_look = begun + max(POLL_SECONDS, _SHARE_OF_TIME * (monotonic() - begun))
+                seconds = monotonic() - begun
+                # One that waited for a lock, as of a restore, says nothing of how long they take.
+                next_look = begun + max(POLL_SECONDS, _SHARE_OF_TIME * min(seconds, former))
+                former = seconds
             # What came along with an answer is not told by the socket any more, so hints are looked for before it is waited.
             hinted, unknown = self._hinted(hints.read())
             if hinted:
@@ -171,7 +187,7 @@ class ServerFollower:
             if name in followed:
                 self._follower.on_hint(name)
         if others := [name for name in names if name not in followed]:
-            self._note(session.rows(_SOME_HEADS, others))
+            self._note([(name, position, link) for name, position, link in session.rows(_SOME_HEADS, others)])
 
     def _hinted(self, payloads: Iterable[str]) -> tuple[list[str], bool]:
         """Return the namespaces that hints say have moved, and whether there are some that mean none that is known."""
@@ -193,7 +209,8 @@ class ServerFollower:
         with translated(), session.connection.pipeline():
             heads = session.connection.execute(_HEADS, prepare=True, binary=True)
             state = session.connection.execute(_STATE, prepare=True, binary=True)
-        positions: dict[str, int] = dict(heads.fetchall())
+        ends: dict[str, tuple[int, str]] = {name: (position, link) for name, position, link in heads.fetchall()}
+        positions = {name: position for name, (position, _) in ends.items()}
         found = _State(*state.fetchall()[0])
         if found.usable_from > schema.MIGRATIONS[-1].number:
             self._connections.outdated = True
@@ -205,8 +222,8 @@ class ServerFollower:
         self._know_names(positions, anew=known.store != found.store)
         if known.store and (known.store, known.erasures) != (found.store, found.erasures):
             self._exchange(positions, other_store=known.store != found.store)
-        elif any(positions.get(name, 0) < position for name, position in self._behind.items()):
-            # Already at the look before it was further back than known: the server has lost what it had, as after a failover.
+        elif self._is_another_past(session, ends, anew=known.file != found.file):
+            # The server has lost what it had: an older copy was restored, or a standby took over that lacked the last.
             self._exchange(positions, other_store=False)
         else:
             self._behind = {
@@ -214,10 +231,28 @@ class ServerFollower:
                 for name, position in self._heads.positions().items()
                 if positions.get(name, 0) < position
             }
-            self._note(list(positions.items()), is_first=is_first)
+            self._note([(name, *end) for name, end in ends.items()], is_first=is_first)
         self._heads.confirm()
         if known.store and known.embedder != found.embedder:
             self._follower.on_embedder()
+
+    def _is_another_past(self, session: PgSession, ends: Mapping[str, tuple[int, str]], *, anew: bool) -> bool:
+        """Return whether the logs are not the ones that were known, or end earlier, already at the look before."""
+        if any(ends.get(name, (0, ""))[0] < position for name, position in self._behind.items()):
+            return True
+        anew, self._is_new_connection = anew or self._is_new_connection, False
+        further: dict[str, tuple[int, str]] = {}
+        for name, (position, link) in self._heads.links().items():
+            end = ends.get(name, (0, ""))
+            if end[0] == position and end[1] != link:
+                return True
+            if end[0] > position:
+                further[name] = position, link
+        if not (anew and further):
+            return False
+        names, known = list(further), list(further.values())
+        there: dict[str, str] = dict(session.rows(_LINKS, names, [position for position, _ in known]))
+        return any(there.get(name) != link for name, (_, link) in further.items())
 
     def _exchange(self, positions: Mapping[str, int], *, other_store: bool) -> None:
         if other_store:
@@ -227,11 +262,11 @@ class ServerFollower:
         self._heads.replace(positions)
         self._follower.on_exchange()
 
-    def _note(self, positions: Sequence[tuple[str, int]], *, is_first: bool = False) -> None:
+    def _note(self, ends: Sequence[tuple[str, int, str]], *, is_first: bool = False) -> None:
         """Note positions and tell of those that are news; at the first look those of which nobody has asked are none."""
         asked = self._heads.positions() if is_first else None
-        for name, position in positions:
-            if self._heads.note(name, position) and (asked is None or name in asked):
+        for name, position, link in ends:
+            if self._heads.note(name, position, link) and (asked is None or name in asked):
                 self._follower.on_change(name, position)
 
     def _know_names(self, positions: Mapping[str, int], *, anew: bool) -> None:

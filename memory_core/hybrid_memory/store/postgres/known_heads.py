@@ -19,11 +19,17 @@ class KnownHeads:
     def __init__(self) -> None:
         self._certain_until = 0.0
         self._positions: dict[str, int] = {}
+        self._links: dict[str, tuple[int, str]] = {}
         self._lock = threading.Lock()
 
-    def note(self, namespace: str, position: int) -> bool:
-        """Note that a namespace has come to a position; returns whether that is further than was known."""
+    def note(self, namespace: str, position: int, link: str = "") -> bool:
+        """Note that a namespace has come to a position; returns whether that is further than was known.
+
+        ``link`` is that of the entry which stands there, empty where it is not known.
+        """
         with self._lock:
+            if link and position >= self._links.get(namespace, (0, ""))[0]:
+                self._links[namespace] = position, link
             known = self._positions.get(namespace, 0)
             self._positions[namespace] = max(known, position)
             return position > known
@@ -39,6 +45,14 @@ class KnownHeads:
         with self._lock:
             return dict(self._positions)
 
+    def links(self) -> dict[str, tuple[int, str]]:
+        """Return of each namespace the last entry whose link is known: its position and link.
+
+        A server that has another entry there, or none, has lost what was written: a link is no other entry's (`store.audit_chain`).
+        """
+        with self._lock:
+            return dict(self._links)
+
     def confirm(self) -> None:
         """Believe what is known for the next moment: all heads were just looked at."""
         self._certain_until = monotonic() + CERTAIN_SECONDS
@@ -51,9 +65,11 @@ class KnownHeads:
         """Take positions for all there are, also where they go back: after an erasure, or a store that was filled anew."""
         with self._lock:
             self._positions = dict(positions)
+            self._links = {}
 
     def forget(self) -> None:
         """Know nothing until somebody follows again."""
         with self._lock:
             self._certain_until = 0.0
             self._positions = {}
+            self._links = {}

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 # One row for each entry, or one without an entry; of one moment, without a transaction around it. OFFSET 0 keeps the server from
 # turning the looks by id into a join over all rows of a table that it knows nothing of yet.
 _NEWS = Template("""
-    SELECT head.position, head.trimmed_before, embedder.dimensions,
+    SELECT head.position, head.link, head.trimmed_before, embedder.dimensions,
         log.position, log.change, log.id, log.rev, log.made_at, log.actor, log.action, log.digest, coalesce(log.note, ''),
         vector.vec, $columns
-    FROM (SELECT position, trimmed_before FROM namespace WHERE name = $$1) AS head
+    FROM (SELECT position, link, trimmed_before FROM namespace WHERE name = $$1) AS head
     LEFT JOIN (
         SELECT number, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1
     ) AS embedder ON true
@@ -42,17 +42,17 @@ _NEWS = Template("""
     ) AS vector ON true
     ORDER BY log.position
 """).substitute(columns=", ".join(f"memory.{name}" for name in NAMES))
-_ENTRY, _VECTOR, _MEMORY = 3, 12, 13
+_ENTRY, _VECTOR, _MEMORY = 4, 13, 14
 """Where in a row the entry, the vector and the memory begin."""
 _ID = _MEMORY + NAMES.index("id")
 
 
-def read_news(session: PgSession, namespace: str, after: int, limit: int) -> tuple[News, int]:
-    """Return log entries behind ``after`` and what they are about, and the position of the last change; raises `LogTrimmed`."""
+def read_news(session: PgSession, namespace: str, after: int, limit: int) -> tuple[News, int, str]:
+    """Return log entries behind ``after`` and what they are about, and position and link of the last; raises `LogTrimmed`."""
     rows = session.rows(_NEWS, namespace, after, max(limit, 0))
     if not rows:
-        return News((), {}, {}), 0
-    head, trimmed_before, dimensions = rows[0][:_ENTRY]
+        return News((), {}, {}), 0, ""
+    head, link, trimmed_before, dimensions = rows[0][:_ENTRY]
     if after + 1 < trimmed_before:
         raise LogTrimmed(TRIMMED)
     rows = [row for row in rows if row[_ENTRY] is not None]
@@ -64,4 +64,4 @@ def read_news(session: PgSession, namespace: str, after: int, limit: int) -> tup
     for id_, row in last.items():
         if row[_VECTOR] is not None and (vector := read_vector(row[_VECTOR], dimensions)) is not None:
             vectors[id_] = vector
-    return News([entry_of(row[_ENTRY:]) for row in rows], memories, vectors), head
+    return News([entry_of(row[_ENTRY:]) for row in rows], memories, vectors), head, link

@@ -300,8 +300,8 @@ class PostgresStore:
 
     def news(self, namespace: str, after: int, limit: int = 1000) -> News:
         """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
-        found, head = self._read([namespace], read_news, namespace, after, limit)
-        self.heads.note(namespace, head)
+        found, head, link = self._read([namespace], read_news, namespace, after, limit)
+        self.heads.note(namespace, head, link)
         return found
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:

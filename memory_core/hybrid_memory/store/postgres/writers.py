@@ -322,7 +322,8 @@ class Writers:
             with self._lock:
                 self.last_at = to_micros(never_back(written[-1].at, from_micros(self.last_at)))
         if any(one.log for one in written):
-            self._heads.note(namespace, written[-1].position)
+            end = None if attempt.traces is None else attempt.traces.head
+            self._heads.note(namespace, written[-1].position, "" if end is None else end.link)
             self._announcer.announce(namespace, written[-1].position)
 
 
