@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import closing
 
 import pytest
@@ -45,6 +46,11 @@ def home(tmp_path):
 def exported(home, file, **variables):
     run("export", file, "--home", home, "--vectors", "--reveal", **variables)
     return file.read_bytes()
+
+
+def test_the_new_address_is_told_so_that_a_shell_takes_it_as_it_stands(home, database):
+    told = run("migrate", home, database.address).output
+    assert f"HYBRID_MEMORY_STORE={database.address}" in shlex.split(told.replace("\n", " "))
 
 
 def test_a_folder_moves_into_a_database_and_back(home, database, tmp_path):
