@@ -1,5 +1,6 @@
 """A real hub and a real client while the database is away: what the client is told, and that all goes on when it is back."""
 
+import sys
 from time import monotonic
 
 import anyio
@@ -130,3 +131,13 @@ async def test_a_client_that_comes_while_the_database_is_away_reads_offline_too(
             failed, text = await told(second, "read_memories", query="who keeps bees?")
             assert not failed, text
             assert "Ada keeps bees" in text
+
+
+async def test_a_command_of_a_folder_without_a_file_hears_that_its_hub_serves_a_database(proxy, home):
+    async with client(home, proxy) as one:
+        await told(one, "write_memory", content="Ada keeps bees")
+        command = [sys.executable, "-m", "hybrid_memory_mcp", "list", "--home", str(home)]
+        done = await anyio.run_process(command, check=False)
+        said = done.stderr.decode()
+        assert (done.returncode, "there is no memory" in said) == (1, False)
+        assert "the hub of its folder serves postgresql://" in said

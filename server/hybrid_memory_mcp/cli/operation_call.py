@@ -111,8 +111,6 @@ def _done(
 
     settings = client_settings(home=home, namespace=namespace)
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
-    if not may_be_new and is_missing(folder):
-        raise StoreMissing(folder.absolute())
     may_repeat = operation in _HARMLESS
     while True:
         try:
@@ -125,6 +123,9 @@ def _done(
             continue
         if answer is not None:
             return answer
+        # Asked only now: a hub of this folder may serve a database that only its own clients know of, and says so.
+        if not may_be_new and is_missing(folder):
+            raise StoreMissing(folder.absolute())
         try:
             with local_provider(folder, settings.namespace) as (provider, scope):
                 return run_operation(operation, OperationRequest(provider, folder, scope, given, progress))
