@@ -53,17 +53,23 @@ _MEMORIES = (
     "CREATE INDEX memory_order ON memory (place)",
     # Every hub looks at its start whether an earlier version has encoded any.
     "CREATE INDEX memory_encoding ON memory (encoding, place)",
-    "CREATE INDEX memory_created ON memory (namespace, created_at, place)",
+    # What lists filter by, so that they count without looking at the rows. No list of tags: an entry must fit into a third of a page.
+    """
+    CREATE INDEX memory_created ON memory (namespace, created_at, place)
+    INCLUDE (session, kind, tier, origin, trust, pinned, occurred_at, expires_at, forgotten_at, superseded_by)
+    """,
+    # What few memories are: whoever lists those alone reads no entry of the others.
+    "CREATE INDEX memory_tagged ON memory (namespace, created_at, place) WHERE tags IS NOT NULL",
+    "CREATE INDEX memory_pinned ON memory (namespace, created_at, place) WHERE pinned",
+    "CREATE INDEX memory_forgotten ON memory (namespace, created_at, place) WHERE forgotten_at IS NOT NULL",
+    "CREATE INDEX memory_kind ON memory (namespace, kind, created_at, place) WHERE kind <> 'observation'",
     # Few memories name another, so these are small, and most writes do not touch them.
     "CREATE INDEX memory_superseded_by ON memory (namespace, superseded_by) WHERE superseded_by IS NOT NULL",
     "CREATE INDEX memory_supersedes ON memory (namespace, supersedes) WHERE supersedes IS NOT NULL",
     "CREATE INDEX memory_duplicate_of ON memory (namespace, duplicate_of) WHERE duplicate_of IS NOT NULL",
     "CREATE INDEX memory_disputes ON memory (namespace, disputes) WHERE disputes IS NOT NULL",
     "CREATE INDEX memory_parents ON memory (namespace) WHERE parents IS NOT NULL",
-    """
-    CREATE INDEX memory_members ON memory (namespace, session, agent, tier, created_at, place)
-    WHERE forgotten_at IS NULL AND superseded_by IS NULL
-    """,
+    "CREATE INDEX memory_members ON memory (namespace, session, agent, tier, created_at, place)",
     """
     CREATE TABLE vector (
         embedder INTEGER NOT NULL, namespace TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, vec BYTEA NOT NULL,
