@@ -4,19 +4,23 @@
 
 Each hub is a process of its own with `MemoryService` and the built-in embedder, and as many threads as it has clients; every client writes,
 and reads after each fourth write. The hubs share one namespace, or have one each. A server of its own is started, with PostgreSQL's own
-settings for durability; ``--flush`` is the time that its disk takes for each commit, in milliseconds (a network's disk: 5). The last
-rows are the server's own limit on this machine: `pgbench` with the same rows for a write, and nothing else.
+settings for durability; ``--flush`` is the time that its disk takes for each commit, in milliseconds (a network's disk: 5). Processor is
+what all hubs, and all processes of the server, take of it for a write, its share of the reads, and following it: what else runs on the
+machine changes it least. The last rows are the server's own limit on this machine: `pgbench` with the same rows for a write, and
+nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,29 +72,33 @@ def main() -> None:
     )
     hubs, clients = ([int(one) for one in text.split(",")] for text in (given.hubs, given.clients))
     shown = Table(
-        "store", "hubs", "clients each", "namespaces", "writes/s", "write p50 / p95, ms", "read p50 / p95, ms"
+        *("store", "hubs", "clients each", "namespaces", "writes/s", "write p50 / p95, ms", "read p50 / p95, ms"),
+        "processor of hubs / server, ms a write",
     )
     with tempfile.TemporaryDirectory() as folder, running_server(**settings) as server:
         for each in clients:
-            shown.add_row("DuckDB file", *_row(_run(Path(folder) / f"duck{each}", None, 1, each, 1, given.seconds)))
+            shown.add_row(
+                "DuckDB file", *_row(_run(Path(folder) / f"duck{each}", None, 1, each, 1, given.seconds, None))
+            )
         for many in hubs:
             for each in clients:
                 for namespaces in sorted({1, many}):
                     database = server.create_database()
                     home = Path(folder) / database.name
-                    shown.add_row(
-                        "PostgreSQL", *_row(_run(home, database.address, many, each, namespaces, given.seconds))
-                    )
+                    found = _run(home, database.address, many, each, namespaces, given.seconds, server.process)
+                    shown.add_row("PostgreSQL", *_row(found))
                     server.drop_database(database.name)
         for many in sorted({each * of for each in clients for of in hubs}):
             for namespaces in sorted({1, many}):
                 rate = _limit(server, many, namespaces, given.seconds)
-                shown.add_row("pgbench", "", str(many), str(namespaces), f"{rate:,.0f}", "", "")
+                shown.add_row("pgbench", "", str(many), str(namespaces), f"{rate:,.0f}", "", "", "")
     Console().print(shown)
 
 
-def _run(home: Path, address: str | None, hubs: int, clients: int, namespaces: int, seconds: float) -> dict[str, Any]:
-    """Return what so many hubs at once measured."""
+def _run(
+    home: Path, address: str | None, hubs: int, clients: int, namespaces: int, seconds: float, server: int | None
+) -> dict[str, Any]:
+    """Return what so many hubs at once measured; ``server`` is the first process of the database's."""
     running = []
     for number in range(hubs):
         namespace = f"team-{number % namespaces}"
@@ -102,12 +110,16 @@ def _run(home: Path, address: str | None, hubs: int, clients: int, namespaces: i
     for one in running:  # each says that it is ready
         assert one.stdout is not None
         one.stdout.readline()
+    before = _processor_of(server)
     for one in running:
         assert one.stdin is not None
         one.stdin.write("\n")
         one.stdin.flush()
     found = [json.loads(one.communicate()[0]) for one in running]
+    writes = sum(len(one["write"]) for one in found)
     return {
+        "hub_processor": 1000 * sum(one["processor"] for one in found) / writes,
+        "server_processor": 1000 * (_processor_of(server) - before) / writes,
         "hubs": hubs,
         "clients": clients,
         "namespaces": namespaces,
@@ -157,11 +169,25 @@ def _hub(home: Path, address: str | None, namespace: str, clients: int, seconds:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         sys.stdin.readline()
-        began = time.perf_counter()
+        began, processor = time.perf_counter(), time.process_time()
         found = list(pool.map(lambda number: client(number, None), range(clients)))
-        taken = time.perf_counter() - began
+        taken, processor = time.perf_counter() - began, time.process_time() - processor
     service.close()
-    return {kind: [one for of in found for one in of[kind]] for kind in ("write", "read")} | {"seconds": taken}
+    calls = {kind: [one for of in found for one in of[kind]] for kind in ("write", "read")}
+    return calls | {"seconds": taken, "processor": processor}
+
+
+def _processor_of(server: int | None) -> float:
+    """Return the seconds of processor time that a server's processes have taken, those that have ended among them."""
+    found = 0
+    for one in Path("/proc").glob("[0-9]*/stat") if server is not None else ():
+        with suppress(OSError):
+            fields = one.read_text().rpartition(")")[2].split()
+            if int(one.parent.name) == server:
+                found += sum(map(int, fields[11:15]))
+            elif int(fields[1]) == server:
+                found += sum(map(int, fields[11:13]))
+    return found / os.sysconf("SC_CLK_TCK")
 
 
 def _limit(server: PostgresServer, clients: int, namespaces: int, seconds: float) -> float:
@@ -202,7 +228,15 @@ def _taken(work: Any) -> float:
 
 def _row(found: dict[str, Any]) -> Sequence[str]:
     spreads = (f"{_share(found[kind], 50):.1f} / {_share(found[kind], 95):.1f}" for kind in ("write", "read"))
-    return str(found["hubs"]), str(found["clients"]), str(found["namespaces"]), f"{found['rate']:,.0f}", *spreads
+    processor = f"{found['hub_processor']:.1f} / {found['server_processor']:.1f}"
+    return (
+        str(found["hubs"]),
+        str(found["clients"]),
+        str(found["namespaces"]),
+        f"{found['rate']:,.0f}",
+        *spreads,
+        processor,
+    )
 
 
 def _share(values: Sequence[float], share: int) -> float:

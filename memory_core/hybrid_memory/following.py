@@ -31,6 +31,8 @@ Tell = Callable[[str, frozenset[str]], None]
 FOLLOWED_INSIDE = 500  # changes, which a namespace's other writers wait for; more are followed before the transaction
 _MOST_READ = 1000  # entries of the log, to tell of them; of more it is told that there are some
 _RETRY_SECONDS = 0.5  # after the store could not be read
+_REST = 3  # times what it took to follow some news, before more is followed
+_MOST_REST_SECONDS = 0.025
 
 
 class IndexBehind(Exception):
@@ -178,7 +180,7 @@ class Announcements:
 class CatchUp(Protocol):
     """Brings what is loaded of a namespace up to date."""
 
-    def __call__(self, namespace: str, *, hinted: bool = False) -> bool:
+    def __call__(self, namespace: str, *, hinted: int = 0) -> bool:
         """Return whether anything is loaded; see `Following`."""
         ...
 
@@ -186,8 +188,8 @@ class CatchUp(Protocol):
 class Following:
     """Does in a thread of its own what follows from the news of a store; itself the `hybrid_memory.store.base.Follower`.
 
-    ``catch_up`` brings what is loaded of a namespace up to date, where ``hinted`` whatever is known of its head, and returns whether
-    anything is loaded; ``exchange`` lets go all that was
+    ``catch_up`` brings what is loaded of a namespace up to date, to the position ``hinted`` too if its log reaches that far, and returns
+    whether anything is loaded; ``exchange`` lets go all that was
     read of the store, ``change_embedder`` takes the store's new one; ``marks`` says up to where what is loaded was followed.
     """
 
@@ -207,10 +209,11 @@ class Following:
         self._change_embedder = change_embedder
         self.marks = marks
         self._due: dict[str, int] = {}
-        self._hinted: set[str] = set()
+        self._hinted: dict[str, int] = {}
         self._exchanged = self._embedder_changed = self._ended = self._busy = False
         self._waiting_since: float | None = None
         self._news = threading.Condition()
+        self._ending = threading.Event()
         self._thread: threading.Thread | None = None
         self._end = store.follow(self)
 
@@ -220,10 +223,10 @@ class Following:
             self._due[namespace] = max(self._due.get(namespace, 0), head)
             self._wake()
 
-    def on_hint(self, namespace: str) -> None:
+    def on_hint(self, namespace: str, position: int) -> None:
         """Note that another hub may have written."""
         with self._news:
-            self._hinted.add(namespace)
+            self._hinted[namespace] = max(self._hinted.get(namespace, 0), position)
             self._wake()
 
     def on_exchange(self) -> None:
@@ -258,6 +261,7 @@ class Following:
         self._end()
         with self._news:
             self._ended = True
+            self._ending.set()
             self._news.notify_all()
         # The thread is not waited for: it may wait for a lock that whoever closes holds, and finds the store closed then.
 
@@ -276,23 +280,26 @@ class Following:
     def _follow(self) -> None:
         while True:
             with self._news:
-                self._busy = False
-                if not self._has_news():
-                    self._waiting_since = None
-                self._news.notify_all()
                 self._news.wait_for(lambda: self._ended or self._has_news())
                 if self._ended:
                     return
                 self._busy = True
                 due, self._due = self._due, {}
-                hinted, self._hinted = self._hinted, set()
+                hinted, self._hinted = self._hinted, {}
                 exchanged, self._exchanged = self._exchanged, False
                 embedder, self._embedder_changed = self._embedder_changed, False
-            if not self._work(due, hinted, exchanged=exchanged, embedder=embedder):
-                with self._news:
-                    self._news.wait_for(lambda: self._ended, _RETRY_SECONDS)
+            began = monotonic()
+            done = self._work(due, hinted, exchanged=exchanged, embedder=embedder)
+            # Where there is much news, more of it is read at once: it takes a quarter of the time, whatever the machine is like.
+            seconds = min(_REST * (monotonic() - began), _MOST_REST_SECONDS) if done else _RETRY_SECONDS
+            with self._news:
+                self._busy = False
+                if done:  # what there is now came meanwhile
+                    self._waiting_since = began if self._has_news() else None
+                self._news.notify_all()
+            self._ending.wait(seconds)
 
-    def _work(self, due: dict[str, int], hinted: set[str], *, exchanged: bool, embedder: bool) -> bool:
+    def _work(self, due: dict[str, int], hinted: dict[str, int], *, exchanged: bool, embedder: bool) -> bool:
         """Do what is due; returns False if some of it could not be done now, and is due again."""
         done = True
         if exchanged or embedder:
@@ -303,10 +310,10 @@ class Following:
                 with self._news:
                     self._exchanged |= exchanged
                     self._embedder_changed |= embedder
-        for namespace in hinted - due.keys():
+        for namespace, position in hinted.items():
             # That cannot be read just now need not be tried again for a hint: what has changed is found by looking.
             with suppress(HybridMemoryError):
-                self._catch_up(namespace, hinted=True)
+                self._catch_up(namespace, hinted=position)
         for namespace, head in due.items():
             try:
                 # What an index was loaded with was followed by nobody.

@@ -89,7 +89,7 @@ class OtherHubs:
             self._usage_taken_at = now
 
     @shared
-    def _catch_up(self, namespace: str, *, hinted: bool = False) -> bool:
+    def _catch_up(self, namespace: str, *, hinted: int = 0) -> bool:
         return self._indexes.catch_up_all(namespace, hinted=hinted)
 
     def _exchange(self) -> list[str]:

@@ -61,7 +61,7 @@ def test_a_hint_has_the_log_read_whatever_is_known_of_its_end(hubs):
     here.all()
     here.go_deaf()
     there.tell("Ada keeps bees")
-    here.store.follower.on_hint("default")
+    here.store.follower.on_hint("default", 1)
     here.settle()
     assert here.all() == {"Ada keeps bees"}
     assert here.heard[-1] == ("default", frozenset({"of hub 1"}))
@@ -72,7 +72,7 @@ def test_a_hint_of_nothing_tells_nobody(hubs):
     here.tell("Ada keeps bees")
     here.heard.clear()
     for namespace in ("default", "never"):
-        here.store.follower.on_hint(namespace)
+        here.store.follower.on_hint(namespace, 7)
     here.settle()
     assert here.heard == []
 

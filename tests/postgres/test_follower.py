@@ -36,8 +36,8 @@ class Hub:
     def on_change(self, namespace, head):
         self._note((namespace, head))
 
-    def on_hint(self, namespace):
-        self._note(("hint", namespace))
+    def on_hint(self, namespace, position):
+        self._note(("hint", namespace, position))
 
     def on_exchange(self):
         self._note(("exchange",))
@@ -182,7 +182,7 @@ def test_a_hint_of_what_is_followed_is_passed_on_without_a_look(looks_once, othe
     hub.following.start()
     assert hub.knows("a") == 1
     others.hint("a", 2)
-    assert hub.hears("hint", "a")
+    assert hub.hears("hint", "a", 2)
     assert hub.heads.get("a") == 1
 
 

@@ -187,19 +187,22 @@ class IndexCache:
                 return self._exchanged(namespace, index)
             return index
 
-    def catch_up_all(self, namespace: str, *, hinted: bool = False) -> bool:
+    def catch_up_all(self, namespace: str, *, hinted: int = 0) -> bool:
         """Bring everything that holds a namespace up to what the store knows; returns whether anything does.
 
-        ``hinted`` reads the log whether the store knows of a change or not; so it learns where the log ends.
+        For what is behind the position ``hinted`` the log is read, whether the store knows of so many changes or not.
         """
         with self._lock:
             is_loaded = namespace in self._indexes
             joint = [one for names, one in self._joint.items() if namespace in names]
-            if is_loaded and (hinted or self._indexes[namespace].head < self._store.head(namespace)):
+
+            def is_behind(head: int) -> bool:
+                return head < hinted or head < self._store.head(namespace)
+
+            if is_loaded and is_behind(self._indexes[namespace].head):
                 self.catch_up(namespace)
-                hinted = False
             for index in joint:
-                if hinted or index.heads[namespace] < self._store.head(namespace):
+                if is_behind(index.heads[namespace]):
                     self._catch_up_joint(index, namespace)
             return is_loaded or bool(joint)
 

@@ -589,8 +589,8 @@ class Follower(Protocol):
         """Another hub has written to a namespace: its log now ends at ``head``, or further on."""
         ...
 
-    def on_hint(self, namespace: str) -> None:
-        """Somebody says that a namespace has changed of which `marks` tells; whether it is so only its log knows."""
+    def on_hint(self, namespace: str, position: int) -> None:
+        """Somebody says that a namespace of which `marks` tells has come to a position; whether it is so only its log knows."""
         ...
 
     def on_exchange(self) -> None:

@@ -232,9 +232,9 @@ class _Forgetting:
         """Pass it on."""
         self._follower.on_change(namespace, head)
 
-    def on_hint(self, namespace: str) -> None:
+    def on_hint(self, namespace: str, position: int) -> None:
         """Pass it on."""
-        self._follower.on_hint(namespace)
+        self._follower.on_hint(namespace, position)
 
     def on_exchange(self) -> None:
         """Let go what is kept, and pass it on."""

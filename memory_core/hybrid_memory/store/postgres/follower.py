@@ -181,17 +181,17 @@ class ServerFollower:
                 selector.register(one, selectors.EVENT_READ)
             selector.select(max(seconds, 0))
 
-    def _look_at(self, session: PgSession, names: Sequence[str]) -> None:
+    def _look_at(self, session: PgSession, hinted: Mapping[str, int]) -> None:
         followed = self._follower.marks()
-        for name in names:
+        for name, position in hinted.items():
             if name in followed:
-                self._follower.on_hint(name)
-        if others := [name for name in names if name not in followed]:
+                self._follower.on_hint(name, position)
+        if others := [name for name in hinted if name not in followed]:
             self._note([(name, position, link) for name, position, link in session.rows(_SOME_HEADS, others)])
 
-    def _hinted(self, payloads: Iterable[str]) -> tuple[list[str], bool]:
-        """Return the namespaces that hints say have moved, and whether there are some that mean none that is known."""
-        found: dict[str, None] = {}
+    def _hinted(self, payloads: Iterable[str]) -> tuple[dict[str, int], bool]:
+        """Return the namespaces that hints say have moved, with the positions, and whether there are some that mean none that is known."""
+        found: dict[str, int] = {}
         unknown = False
         for payload in payloads:
             hint = read_hint(payload)
@@ -201,8 +201,8 @@ class ServerFollower:
             if name is None:
                 unknown = True
             elif hint[1] > (self._heads.get(name) or 0):
-                found[name] = None
-        return list(found), unknown
+                found[name] = max(hint[1], found.get(name, 0))
+        return found, unknown
 
     def _look_at_all(self, session: PgSession) -> None:
         begun = monotonic()
