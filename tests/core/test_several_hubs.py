@@ -5,10 +5,11 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.several_hubs import HubStore, hubs_over, two_hubs
+from tests.core.several_hubs import PATIENCE_SECONDS, HubStore, hubs_over, two_hubs
 from tests.core.store.making import memory
 
 from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable
+from hybrid_memory.following import Announcements, Following
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.store.base import Insert, WriteBatch
@@ -65,6 +66,33 @@ def test_a_hint_has_the_log_read_whatever_is_known_of_its_end(hubs):
     here.settle()
     assert here.all() == {"Ada keeps bees"}
     assert here.heard[-1] == ("default", frozenset({"of hub 1"}))
+
+
+def test_hints_that_come_while_news_is_followed_are_followed_together():
+    begun, go_on, followed = threading.Event(), threading.Event(), []
+
+    def catch_up(namespace, *, hinted=0):
+        followed.append((namespace, hinted))
+        begun.set()
+        return go_on.wait(PATIENCE_SECONDS)
+
+    following = Following(
+        HubStore(MemoryStore(FakeClock()), FakeClock()),
+        Announcements(lambda *_: None, lambda *_: None),
+        catch_up=catch_up,
+        exchange=tuple,
+        change_embedder=lambda: None,
+        marks=dict,
+    )
+    following.on_hint("default", 1)
+    assert begun.wait(PATIENCE_SECONDS)
+    for position in (2, 5, 4):
+        following.on_hint("default", position)
+    go_on.set()
+    assert following.wait_until_done(PATIENCE_SECONDS)
+    assert followed == [("default", 1), ("default", 5)]
+    assert following.waiting_seconds() == 0
+    following.close()
 
 
 def test_a_hint_of_nothing_tells_nobody(hubs):
