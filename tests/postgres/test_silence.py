@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import psycopg
 import pytest
 from tests.core.store.making import memory, one, put
 from tests.postgres.proxy import Proxy
-from tests.postgres.server import ADMIN, Database
+from tests.postgres.server import ADMIN, HUB, Database
 
 from hybrid_memory.errors import EngineUnavailable, OutcomeUnknown
+from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import FakeClock
 
 pytestmark = pytest.mark.postgres
 
+WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 LOCK = "SELECT 1 FROM namespace WHERE name = 'default' FOR UPDATE"
 
 
@@ -55,3 +58,58 @@ def test_a_write_that_waits_for_a_lock_for_long_is_not_given_up(database):
     assert one(store, "b") == memory("b")
     assert store.head("default") == 2
     store.close()
+
+
+def test_a_machine_that_sleeps_in_the_middle_of_a_write_is_not_waited_for(database):
+    store = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=1)
+    put(store, "a")
+    with _asleep_with_the_lock(database):
+        put(store, "b")
+    assert store.head("default") == 2
+    store.close()
+
+
+def test_who_waits_behind_one_that_waits_for_a_sleeping_machine_goes_on_too(database):
+    store = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=1)
+    put(store, "a")
+    with _asleep_with_the_lock(database), psycopg.connect(database.conninfo_of(HUB), autocommit=True) as between:
+        between.execute("SET hybrid_memory.namespaces = '{default}'")
+        waiting = threading.Thread(target=between.execute, args=(LOCK,))
+        waiting.start()
+        while not database.rows(WAITING):
+            waiting.join(0.01)
+        put(store, "b")
+        waiting.join(20)
+    assert store.head("default") == 2
+    store.close()
+
+
+def test_what_works_on_the_whole_store_may_leave_the_server_alone_for_long(database):
+    store = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=0.4)
+    put(store, "a")
+    connections = Connections(database.conninfo, size=2, wait_seconds=0.4)
+    connections.open()
+    with connections.transaction(EVERYTHING) as session:
+        assert session.rows(LOCK)
+        written = threading.Thread(target=put, args=(store, "b"))
+        written.start()
+        written.join(2.5)  # many times what is waited for an answer
+        assert written.is_alive()
+    written.join(20)
+    assert store.head("default") == 2
+    connections.close()
+    store.close()
+
+
+@contextmanager
+def _asleep_with_the_lock(database: Database) -> Iterator[None]:
+    """Take the lock of the namespace as a write does, in a pipeline, and say nothing more."""
+    with (
+        psycopg.connect(database.conninfo_of(HUB), autocommit=True) as connection,
+        suppress(psycopg.OperationalError),
+        connection.pipeline(),
+    ):
+        connection.execute("BEGIN")
+        connection.execute("SET LOCAL hybrid_memory.namespaces = '{default}'")
+        assert connection.execute(LOCK).fetchone()
+        yield

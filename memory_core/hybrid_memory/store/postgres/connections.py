@@ -20,7 +20,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from hybrid_memory.errors import AccessRefused, SchemaTooNew
 from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
 from hybrid_memory.store.postgres.server_fit import misfit, server_process
-from hybrid_memory.store.postgres.silence import Watch, WatchedConnection, watched_by
+from hybrid_memory.store.postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
 from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
@@ -135,6 +135,8 @@ class Connections:
             OutcomeUnknown: the connection broke while committing; any other error says that nothing was changed.
         """
         with self._in_pipeline(_BEGIN, namespaces) as session:
+            if namespaces is EVERYTHING:
+                session.send(AT_WORK)
             yield session
             session.commit()
 
@@ -160,6 +162,7 @@ class Connections:
             session.send(_BEGIN)
             try:
                 session.send(_FOR_NAMESPACES, *said)
+                session.send(AT_WORK)
                 yield session
                 session.commit()
             except BaseException:

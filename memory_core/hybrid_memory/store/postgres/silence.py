@@ -4,6 +4,11 @@ A network that swallows what is sent, or a machine that is gone, answers nothing
 and all that wait for the same namespace with it. A statement may take its time, though, or wait for another's lock. So after a while the
 server is asked over another connection whether it still works on the statement; if it does not, or does not answer, the connection is
 shut, and the call that waits hears that it is lost.
+
+Who is waited for may be silent as well: a machine that goes to sleep in the middle of a write keeps the lock of its namespace, and its
+connection may live for hours. Where a statement waits for a lock, a write of which the server has heard nothing for twice as long is
+ended, which changes nothing: its machine hears of it when it wakes up. What works on the whole store may leave the server alone for
+long, and says so (`AT_WORK`).
 """
 
 from __future__ import annotations
@@ -24,8 +29,26 @@ if TYPE_CHECKING:
 
     Connection: TypeAlias = "WatchedConnection"
 
-_STATE = "SELECT state FROM pg_stat_activity WHERE pid = %s"
+AT_WORK = "SELECT pg_advisory_xact_lock_shared(7340032, 3)"
+"""Sent in a transaction that may leave the server alone for long, as while a file is written; it is never ended for that."""
+
+_STATE = "SELECT state, wait_event_type FROM pg_stat_activity WHERE pid = %s"
+# In a pipeline a transaction is "active" while its client says nothing, so it is known by what its process waits for, and no time limit
+# of the server's own ends it. Other logins' are left alone: this one may not be allowed to end them.
+_END_WHO_SLEEPS = """
+    WITH RECURSIVE before (pid) AS (
+        SELECT unnest(pg_blocking_pids(%s)) UNION SELECT unnest(pg_blocking_pids(before.pid)) FROM before
+    )
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN before USING (pid)
+    WHERE usename = session_user AND wait_event = 'ClientRead'
+        AND greatest(query_start, state_change) < clock_timestamp() - make_interval(secs => %s)
+        AND NOT EXISTS (
+            SELECT 1 FROM pg_locks AS held WHERE held.pid = before.pid AND held.locktype = 'advisory'
+                AND (held.classid, held.objid, held.objsubid) = (7340032, 3, 2)
+        )
+"""
 _LEAST_SECONDS_TO_CONNECT = 2  # libpq takes no less
+_LOOKS = 2  # so many times what is waited for an answer a write may say nothing: a decision is made in milliseconds
 
 
 @dataclass(slots=True, eq=False)
@@ -122,6 +145,8 @@ class Watch:
                 row = connection.execute(_STATE, (process,)).fetchone()
                 if row is not None and row[0] == "active":
                     found.add(process)
+                    if row[1] == "Lock":
+                        connection.execute(_END_WHO_SLEEPS, (process, self._seconds * _LOOKS))
 
 
 def watched_by(watch: Watch) -> type[WatchedConnection]:
