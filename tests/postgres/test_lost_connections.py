@@ -8,7 +8,7 @@ import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 from tests.postgres.proxy import TO_HUB, TO_SERVER, Proxy
 
-from hybrid_memory.errors import EngineUnavailable
+from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory
 from hybrid_memory.store.base import Insert, RequestKey
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import FakeClock
@@ -187,3 +187,15 @@ def test_a_silent_network_is_waited_for_and_no_write_is_doubled(proxy, through, 
     proxy.go_on()
     thread.join(30)
     assert logged(database).count(name) == 1
+
+
+def test_a_server_that_gives_no_more_connections_is_told_as_full(proxy, through, database):
+    store = through(wait_seconds=3)
+    database.rows("ALTER ROLE hub CONNECTION LIMIT 0")
+    try:
+        proxy.cut_all()
+        with pytest.raises(NotEnoughMemory, match="memory or connections"):
+            write(store, next(NAMES))
+    finally:
+        database.rows("ALTER ROLE hub CONNECTION LIMIT -1")
+    write(store, next(NAMES))

@@ -18,7 +18,7 @@ import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import AccessRefused, SchemaTooNew
-from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, translated
+from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, refuse_if_full, translated
 from hybrid_memory.store.postgres.server_fit import misfit, server_process
 from hybrid_memory.store.postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
@@ -247,6 +247,7 @@ class Connections:
             with closing(connect()) as connection:
                 return misfit(connection, connect)
         except psycopg.Error as error:
+            refuse_if_full(error)
             return reason_of_refusal(error)
 
     def _living_connection(self) -> Connection:

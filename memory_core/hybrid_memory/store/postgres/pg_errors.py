@@ -73,6 +73,8 @@ _REFUSALS: Sequence[tuple[tuple[str, ...], str]] = (
     (("unsupported startup parameter",), _PARAMETER),
 )
 
+_NO_MORE_CONNECTIONS = ("too many connections", "too many clients", "remaining connection slots")
+
 _Make = Callable[[], StoreError]
 
 # The code of the error, or its class (the first two characters); the first that fits counts. Those of a connection that is lost or
@@ -137,6 +139,12 @@ def reason_of_refusal(error: BaseException) -> str | None:
     """Return why a connection was refused where trying again does not help, None for all that may pass by itself."""
     said = str(error)
     return next((reason for words, reason in _REFUSALS if any(one in said for one in words)), None)
+
+
+def refuse_if_full(error: BaseException) -> None:
+    """Raise `NotEnoughMemory` where the server gives no more connections, to anybody or to this login, at this moment."""
+    if any(words in str(error) for words in _NO_MORE_CONNECTIONS):
+        raise NotEnoughMemory(_MEMORY) from None
 
 
 @contextmanager
