@@ -190,6 +190,10 @@ class PostgresServer:
         """Remove a database, whoever is connected to it."""
         self._command("DROP DATABASE {} WITH (FORCE)", name)
 
+    def rename_database(self, database: Database, name: str) -> None:
+        """Give a database that nobody is connected to another name."""
+        self._command("ALTER DATABASE {} RENAME TO {}", database.name, name)
+
     def prepare_template(self) -> None:
         """Make the roles, and the database that others are copies of."""
         self._command("CREATE ROLE {} LOGIN CREATEROLE", KEEPER)

@@ -295,6 +295,43 @@ def test_a_server_that_lost_what_it_had_is_noticed(hub, others):
     assert hub.knows("a") == 3
 
 
+def test_another_state_under_the_same_name_is_noticed_though_its_positions_are_known(hub, others, database):
+    # A dump that is put in the place of the database, and written to at once: no position tells.
+    server = database.server
+    others.write("a", 9)
+    assert hub.hears("a", 9)
+    older = server.create_database()
+    Others(older).write("a", 9)
+    server.drop_database(database.name)
+    server.rename_database(older, database.name)
+    assert hub.hears("exchange")
+    assert hub.knows("a") == 9
+
+
+@pytest.mark.timeout(120)  # a server of its own is made and started twice
+def test_what_a_server_held_before_it_was_started_again_is_not_taken_for_what_it_holds(durable):
+    # It may have lost its last transactions, as a standby that took over: their positions are given out again.
+    hub = Hub(durable)
+    hub.following.start()
+    try:
+        assert wait_for(lambda: hub.heads.get("any") is not None)
+        Others(durable).write("a", 9)
+        assert hub.hears("a", 9)
+        durable.server.restart()
+        assert hub.hears("exchange")
+    finally:
+        hub.close()
+
+
+def test_a_connection_that_is_made_anew_to_the_same_server_keeps_what_is_known(hub, others, database):
+    others.write("a", 9)
+    assert hub.hears("a", 9)
+    database.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'hub'")
+    others.write("a", 10)
+    assert hub.hears("a", 10)
+    assert ("exchange",) not in hub.told
+
+
 def test_an_own_write_that_a_look_does_not_see_yet_is_no_loss(hub, others):
     # The look began before the commit: the next one sees it.
     others.write("b", 1)

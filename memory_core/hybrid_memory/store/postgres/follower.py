@@ -46,7 +46,9 @@ _HEADS = "SELECT name, position, link FROM namespace"
 _SOME_HEADS = "SELECT name, position, link FROM namespace WHERE name = ANY ($1::text[])"
 _STATE = """
     SELECT id, erasures, coalesce((SELECT max(number) FROM embedder), 0), (SELECT max(usable_from) FROM migration),
-        pg_relation_filenode('namespace')::bigint
+        pg_relation_filenode('namespace')::bigint,
+        (SELECT oid::bigint FROM pg_catalog.pg_database WHERE datname = current_database()),
+        extract(epoch FROM pg_postmaster_start_time())::double precision
     FROM store
 """
 _LINKS = """
@@ -61,6 +63,10 @@ class _State:
 
     ``erasures`` counts namespaces that were erased, ``embedder`` is the number of the pinned one, ``usable_from`` the first schema whose
     programs can use it, ``file`` that of the table of heads, which is another one when it was filled anew.
+
+    ``database`` is the server's number of the database, ``started_at`` when the server was started. Behind another start may be an earlier
+    state, as of a standby that lacked the last transactions. Links do not always tell: where several hubs write before they look, each
+    knows the link of what it wrote itself.
     """
 
     store: str = ""
@@ -68,6 +74,13 @@ class _State:
     embedder: int = 0
     usable_from: int = 0
     file: int = 0
+    database: int = 0
+    started_at: float = 0.0
+
+    def is_of_same_course(self, other: _State) -> bool:
+        """Return whether what was read in one state is still true in the other, but for what the logs say."""
+        mine = (self.store, self.erasures, self.database, self.started_at)
+        return mine == (other.store, other.erasures, other.database, other.started_at)
 
 
 class ServerFollower:
@@ -220,7 +233,7 @@ class ServerFollower:
         self._certain_at = begun
         is_first, self._is_first = self._is_first, False
         self._know_names(positions, anew=known.store != found.store)
-        if known.store and (known.store, known.erasures) != (found.store, found.erasures):
+        if known.store and not known.is_of_same_course(found):
             self._exchange(positions, other_store=known.store != found.store)
         elif self._is_another_past(session, ends, anew=known.file != found.file):
             # The server has lost what it had: an older copy was restored, or a standby took over that lacked the last.
