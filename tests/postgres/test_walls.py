@@ -15,6 +15,7 @@ from hybrid_memory.errors import ConstraintViolation, HybridMemoryError
 from hybrid_memory.store.base import Severity
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.preparing import ONLY_READ, SHARED, prepare
+from hybrid_memory.store.postgres.repeating import again
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.postgres.walls import WALLED, NamespaceRoles, wall_findings
 from hybrid_memory.testing import FakeClock
@@ -64,6 +65,13 @@ def make_role(database: Database) -> Iterator[Callable[..., str]]:
 def seen(connections: Connections, namespaces: Sequence[str]) -> list[str]:
     with connections.reading(namespaces) as session:
         return [name for (name,) in session.rows(HEADS)]
+
+
+def who(connections: Connections) -> str:
+    """Return the role that a call on one namespace takes."""
+    with connections.reading([ALICE]) as session:
+        ((role,),) = session.rows(WHO)
+    return str(role)
 
 
 class TestAStatementWithoutItsNamespace:
@@ -168,6 +176,29 @@ class TestARoleOfANamespace:
         for namespaces, expected in (([ALICE], role), ([BOB], HUB), ([ALICE, BOB], HUB), (EVERYTHING, HUB)):
             with fresh.reading(namespaces) as session:
                 assert session.rows(WHO) == [(expected,)]
+
+    def test_that_is_taken_from_the_hub_is_noticed_at_the_first_call_that_fails(
+        self, database: Database, connect: Connect, make_role: Callable[..., str]
+    ) -> None:
+        role = make_role([ALICE], HUB)
+        fresh = connect()
+        assert who(fresh) == role
+        database.rows(f"REVOKE {psycopg.sql.Identifier(role).as_string()} FROM {HUB}")
+        with pytest.raises(ConstraintViolation, match="no right"):
+            who(fresh)
+        assert who(fresh) == HUB
+
+    def test_that_is_there_no_more_has_the_call_repeated_without_it(
+        self, database: Database, connect: Connect, make_role: Callable[..., str]
+    ) -> None:
+        role = make_role([ALICE], HUB)
+        fresh, name = connect(), psycopg.sql.Identifier(role).as_string()
+        assert who(fresh) == role
+        database.rows(f"ALTER ROLE {name} RENAME TO gone")
+        try:
+            assert again(lambda: who(fresh), 0) == HUB
+        finally:
+            database.rows(f"ALTER ROLE gone RENAME TO {name}")
 
     def test_of_two_roles_the_narrower_one_is_taken(self, connect: Connect, make_role: Callable[..., str]) -> None:
         wide, narrow = make_role([ALICE, BOB], HUB), make_role([ALICE], HUB)

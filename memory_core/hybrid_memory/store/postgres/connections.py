@@ -18,7 +18,13 @@ import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import AccessRefused, SchemaTooNew
-from hybrid_memory.store.postgres.pg_errors import reason_of_refusal, refuse_if_full, translated
+from hybrid_memory.store.postgres.pg_errors import (
+    RightsMissing,
+    RoleGone,
+    reason_of_refusal,
+    refuse_if_full,
+    translated,
+)
 from hybrid_memory.store.postgres.server_fit import misfit, server_process
 from hybrid_memory.store.postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
@@ -203,6 +209,9 @@ class Connections:
         connection = self._living_connection()
         try:
             yield connection
+        except (RoleGone, RightsMissing):
+            self._roles.forget()  # a role may have been dropped, or taken from this login
+            raise
         finally:
             with translated():
                 self._pool.putconn(connection)

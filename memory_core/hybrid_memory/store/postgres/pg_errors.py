@@ -40,6 +40,7 @@ _MEMORY = "the database has not enough memory or connections for this; nothing w
 _RIGHTS = "this login has no right to do that in the database; nothing was changed. docs/database-roles.md says which rights a hub needs"
 _LOGIN = "the database refuses this login; see user and password, and the server's rules for this machine (pg_hba.conf)"
 _NO_DATABASE = "the server has no database of that name; make it first, or correct the address in HYBRID_MEMORY_STORE"
+_ROLE = "the database's role of this namespace is gone; nothing was changed, try again"
 _READ_ONLY = "the database takes no writes: it is a standby, or set to be read only; nothing was changed"
 _NO_SCHEMA = (
     "the database has no schema of the name in the address; make it first (CREATE SCHEMA), or correct search_path there"
@@ -87,7 +88,8 @@ _BY_CODE: Sequence[tuple[tuple[str, ...], _Make]] = (
     (("57014",), lambda: EngineUnavailable(_INTERRUPTED)),
     (("28",), lambda: AccessRefused(_LOGIN)),
     (("3D",), lambda: AccessRefused(_NO_DATABASE)),
-    (("42501",), lambda: ConstraintViolation(_RIGHTS)),
+    (("42501",), lambda: RightsMissing(_RIGHTS)),
+    (("22023",), lambda: RoleGone(_ROLE)),
     (("25006",), lambda: StoreReadOnly(_READ_ONLY)),
     (("3F",), lambda: StoreDamaged(_NO_SCHEMA)),
     (("42P01", "42703"), lambda: StoreDamaged(_TABLES)),
@@ -103,6 +105,18 @@ class ConnectionLost(EngineUnavailable):
     """The connection went before the transaction was committed: nothing was changed, and the same may be tried on another."""
 
     code = "engine_unavailable"
+
+
+class RoleGone(ConcurrentModification):
+    """The role that a transaction was to take is there no more: what was known of roles has changed, and nothing was done."""
+
+    code = "concurrent_modification"
+
+
+class RightsMissing(ConstraintViolation):
+    """The login, or the role that it took, may not do that; what was known of roles may have changed."""
+
+    code = "constraint_violation"
 
 
 def translate(error: Exception, *, committing: bool = False) -> StoreError:

@@ -161,6 +161,10 @@ class NamespaceRoles:
         wanted = frozenset(namespaces)
         return next((role for role, reach in self._roles if wanted and wanted <= reach), NO_ROLE)
 
+    def forget(self) -> None:
+        """Ask the database anew before the next transaction: what was known of roles is true no more."""
+        self._loaded_at = None
+
     def _refresh(self, *, wait: bool) -> None:
         if not self._lock.acquire(blocking=wait):
             return
