@@ -108,9 +108,13 @@ def _done(
     from hybrid_memory.store.opening import is_missing
     from hybrid_memory_mcp.admin.hub_client import HubEnded, call_hub, wait_for_hub
     from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
+    from hybrid_memory_mcp.relay.paths import HUB_LOCK
 
     settings = client_settings(home=home, namespace=namespace)
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
+    # A hub of this folder may serve a database that only its own clients know of, so it is asked before a file that is not there is told.
+    if not may_be_new and not (folder / HUB_LOCK).exists() and is_missing(folder):
+        raise StoreMissing(folder.absolute())
     may_repeat = operation in _HARMLESS
     while True:
         try:
@@ -123,7 +127,6 @@ def _done(
             continue
         if answer is not None:
             return answer
-        # Asked only now: a hub of this folder may serve a database that only its own clients know of, and says so.
         if not may_be_new and is_missing(folder):
             raise StoreMissing(folder.absolute())
         try:

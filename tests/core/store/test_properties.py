@@ -65,6 +65,21 @@ SETTINGS = settings(
 )
 
 
+def with_keys_behind_walls(writes: list[Any]) -> list[Any]:
+    """Return writes of which none has two reasons to fail, one of them that another namespace has its key.
+
+    A database shows nobody the requests of another namespace, so there that is found only when all else is right.
+    """
+    shared = {number for number in range(1, 5) if len({one[0] for one in writes if one[1] == number}) > 1}
+    seen: set[int] = set()
+    told = []
+    for namespace, number, actions, fails in writes:
+        again = number in shared and number in seen
+        told.append((namespace, number, [] if again else actions, fails and not again))
+        seen.add(number)
+    return told
+
+
 def decision(namespace: str, actions: list[tuple[Any, ...]], fails: bool) -> Any:
     def decide(view: WriteView) -> WriteBatch:
         parts: dict[str, list[Any]] = {"inserts": [], "updates": [], "tier_changes": [], "uses": [], "buffers": []}
@@ -185,7 +200,7 @@ def test_both_stores_do_the_same(writes):
 
 @pytest.mark.postgres
 @SETTINGS
-@given(writes=PLAIN_WRITES)
+@given(writes=PLAIN_WRITES.map(with_keys_behind_walls))
 def test_a_store_in_a_database_does_the_same_as_one_in_memory(server, writes):
     second = MemoryStore(FakeClock())
     with postgres_in_new_database(server) as first:
