@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import psycopg
 
@@ -295,8 +296,11 @@ class ServerFollower:
             return
         secret = self._secret()
         marks = {digest_of(secret, name): position for name, position in self._follower.marks().items()}
-        if self.hub is None or not hub_rows.beat(session, self.hub, marks):
-            self.hub = hub_rows.enter(session)
+        is_first = self.hub is None
+        # Known before the row is there, or this process would take its own for another hub's.
+        self.hub = self.hub or str(uuid4())
+        if is_first or not hub_rows.beat(session, self.hub, marks):
+            hub_rows.enter(session, self.hub)
         self._next_beat = monotonic() + hub_rows.BEAT_SECONDS
 
     def _leave(self, session: PgSession) -> None:

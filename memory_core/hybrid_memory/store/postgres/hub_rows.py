@@ -27,9 +27,8 @@ _MICROS = 1_000_000
 
 _ENTER = """
     INSERT INTO hub (id, name, version, schema, started_at, seen_at, marks)
-    SELECT gen_random_uuid()::text, $1, $2, $3::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    SELECT $1, $2, $3, $4::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
         (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, '{}'
-    RETURNING id
 """
 _BEAT = """
     UPDATE hub SET seen_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, marks = $2 WHERE id = $1 RETURNING id
@@ -58,10 +57,9 @@ _TRIM = """
 """
 
 
-def enter(session: PgSession) -> str:
-    """Add a row for this process; returns its id."""
-    ((id_,),) = session.rows(_ENTER, platform.node(), version("hybrid-memory-mcp"), schema.MIGRATIONS[-1].number)
-    return str(id_)
+def enter(session: PgSession, hub: str) -> None:
+    """Add a row for this process, with an id that no other has."""
+    session.send(_ENTER, hub, platform.node(), version("hybrid-memory-mcp"), schema.MIGRATIONS[-1].number)
 
 
 def beat(session: PgSession, hub: str, marks: Mapping[str, int]) -> bool:
