@@ -74,7 +74,8 @@ def test_a_hub_that_nobody_else_needs_makes_room(home, service):
 
 def test_two_who_come_at_once_to_a_hub_that_nobody_needs_are_not_in_each_others_way(home, service):
     with ThreadedHub(home, service) as hub:
-        clients = [FakeRelay(connect(str(home)), variables=DATABASE) for _ in range(2)]
+        connections = [connect(str(home)) for _ in range(2)]  # both are there before the first has said what it wants
+        clients = [FakeRelay(one, variables=DATABASE) for one in connections]
         assert [client.receive_frame() for client in clients] == [None, None]
         hub.wait()
         for client in clients:
