@@ -21,7 +21,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from hybrid_memory.capture import Statement, Turn, statements
+from hybrid_memory.capture.model import Statement, Turn
+from hybrid_memory.capture.statements import statements
 from hybrid_memory.capture.telling import told
 from hybrid_memory.text import words
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hybrid_memory.capture import Statement, StatementKind, in_place_of
+from hybrid_memory.capture.model import Statement, StatementKind
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, questions
 from hybrid_memory.capture.sentences import lowered
+from hybrid_memory.capture.statements import in_place_of
 from hybrid_memory.model import Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ReadRequest
 

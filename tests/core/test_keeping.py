@@ -2,7 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from hybrid_memory.capture import Turn, statements
+from hybrid_memory.capture.model import Turn
+from hybrid_memory.capture.statements import statements
 from hybrid_memory.keeping import Change, change_by
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest

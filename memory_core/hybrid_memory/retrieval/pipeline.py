@@ -39,7 +39,7 @@ from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.store.base import NO_TIME
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.time_expressions import Anchor, Window
+    from hybrid_memory.retrieval.time_expressions.parsing import Anchor, Window
 
 Weights = tuple[float, float, float]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
 from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.names import name_entries, undecided
-from hybrid_memory.retrieval.time_expressions import TimeExpressions, parse_time_expressions
 from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
+from hybrid_memory.retrieval.time_expressions.parsing import TimeExpressions, parse_time_expressions
 from hybrid_memory.terms import SpelledTerm
 from hybrid_memory.text import compounds, spellings
 

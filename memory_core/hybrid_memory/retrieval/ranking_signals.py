@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
     from hybrid_memory.retrieval.ranking_parameters import RankingParameters
     from hybrid_memory.retrieval.term_weights import Name
-    from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
+    from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions, Window
 
 SURE_NAME = 0.8  # the strength from which a word of the question is treated as a name
 

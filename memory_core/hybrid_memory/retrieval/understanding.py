@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
     from hybrid_memory.retrieval.pipeline import SearchContext
     from hybrid_memory.retrieval.query import SearchQuery
-    from hybrid_memory.retrieval.time_expressions import Window
+    from hybrid_memory.retrieval.time_expressions.parsing import Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from hybrid_memory.capture import Statement, Turn, is_about_oneself, statements
+from hybrid_memory.capture.model import Statement, Turn
+from hybrid_memory.capture.oneself import is_about_oneself
+from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import change_by
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope

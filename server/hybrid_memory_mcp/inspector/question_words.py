@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
-    from hybrid_memory.retrieval.time_expressions import Window
+    from hybrid_memory.retrieval.time_expressions.parsing import Window
     from hybrid_memory.retrieval.understanding import Understanding, UnderstoodWord
 
 _SURE_NAME = 0.8

@@ -89,7 +89,7 @@ class CallTime:
         Raises:
             InvalidInput: they name a longer time, and one moment is wanted.
         """
-        from hybrid_memory.retrieval.time_expressions import parse_time_expressions
+        from hybrid_memory.retrieval.time_expressions.parsing import parse_time_expressions
 
         local = self.now.astimezone(self.zone)
         for carrier in _CARRIERS:

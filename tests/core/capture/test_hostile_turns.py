@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.capture import Turn, statements
+from hybrid_memory.capture.model import Turn
+from hybrid_memory.capture.statements import statements
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 PIECES = [
@@ -83,7 +84,7 @@ def test_importing_compiles_no_pattern():
         "import hybrid_memory.lazy_pattern as lazy\n"
         "made, kind, original = [], lazy.LazyPattern, lazy.LazyPattern.compiled\n"
         "kind.compiled = property(lambda self: made.append(self) or original.fget(self))\n"
-        "import hybrid_memory.capture\n"
+        "import hybrid_memory.capture.statements\n"
         "print(len(made))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hybrid_memory.capture import Statement, StatementKind, is_about_oneself
+from hybrid_memory.capture.model import Statement, StatementKind
+from hybrid_memory.capture.oneself import is_about_oneself
 
 
 def said(text, kind):

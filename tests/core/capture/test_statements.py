@@ -2,7 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hybrid_memory.capture import StatementKind, Turn, statements
+from hybrid_memory.capture.model import StatementKind, Turn
+from hybrid_memory.capture.statements import statements
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

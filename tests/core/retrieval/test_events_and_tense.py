@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.core.retrieval.time_tables import at, rows
 
-from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window, parse_time_expressions
 from hybrid_memory.retrieval.time_expressions.lexer import NOT_NOUNS, TRIGGERS
+from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions, Window, parse_time_expressions
 
 NOW = at("2025-03-19T15:30")  # a Wednesday
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.time_expressions import parse_time_expressions
 from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
+from hybrid_memory.retrieval.time_expressions.parsing import parse_time_expressions
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)  # a Sunday
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.core.retrieval.time_tables import at, rows, shown
 
-from hybrid_memory.retrieval.time_expressions import TimeExpressions, parse_time_expressions
+from hybrid_memory.retrieval.time_expressions.parsing import TimeExpressions, parse_time_expressions
 
 NOW = at("2025-03-19T15:30")  # a Wednesday
 

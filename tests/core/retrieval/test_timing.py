@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking_signals
-from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
+from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions, Window
 
 MARCH = Window(datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC), 1.0)
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
