@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -24,6 +25,10 @@ from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 # The processes that tests start share the compiled modules: each would compile all of its imports anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # noqa: TID251 - for processes of tests, which take over this one's variables
 sys.dont_write_bytecode = False
+
+# A shell that runs tests in the background has Ctrl-C ignored by all that they start, which some of them end by it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Without pandas DuckDB looks for it at each value that it binds; the server's process has the same empty one.
 install_pandas_stub()

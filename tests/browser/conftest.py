@@ -53,6 +53,7 @@ class Served:
     process: subprocess.Popen[str]
     ids: Any = None
     cookies: list[Any] = field(default_factory=list)
+    contexts: list[Any] = field(default_factory=list)
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +91,11 @@ def serving(home: Path, *arguments: str) -> Iterator[Served]:
         watchdog.cancel()
         assert address.startswith("http://"), f"no address, but {address!r} and {said}"
         parts = urlsplit(address)
-        yield Served(f"{parts.scheme}://{parts.netloc}", address, home, process)
+        served = Served(f"{parts.scheme}://{parts.netloc}", address, home, process)
+        yield served
+        # A browser that still asks while the server ends would be told so, and complain.
+        for context in served.contexts:
+            context.close()
     finally:
         watchdog.cancel()
         process.send_signal(signal.SIGINT)
@@ -208,13 +213,13 @@ class Visit:
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
     """Returns a function that opens a browser of its own before a page's server: ``visit(life, theme="dark")``."""
-    contexts, visits = [], []
+    visits = []
 
     def begin(served: Served, *, theme: str = "light", size: dict[str, int] = WIDE, **options: Any) -> Visit:
         context = chromium.new_context(
             color_scheme=theme, viewport=size, locale="en-GB", timezone_id="Europe/Lisbon", **options
         )
-        contexts.append(context)
+        served.contexts.append(context)
         context.set_default_timeout(8000)
         if served.cookies:
             context.add_cookies(served.cookies)
@@ -226,7 +231,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
         return found
 
     yield begin
-    for one in contexts:
-        one.close()
     for one in visits:
+        one.page.context.close()
+        one.served.contexts.remove(one.page.context)
         one.check()
