@@ -285,6 +285,6 @@ def _known(kind: type[_Entry], body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_memory(clock: Clock) -> ConversationLog:
-    from hybrid_memory.store.memory import MemoryStore
+    from hybrid_memory.store.memory.store import MemoryStore
 
     return MemoryStore(clock)

@@ -357,7 +357,7 @@ def number_of(value: Json, otherwise: float) -> float:
 
 
 def _store_in_memory(clock: Clock) -> Store:
-    from hybrid_memory.store.memory import MemoryStore
+    from hybrid_memory.store.memory.store import MemoryStore
 
     return MemoryStore(clock)
 

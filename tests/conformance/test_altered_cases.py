@@ -13,7 +13,7 @@ from tests.conformance.differences import DIFFERENCES, applied
 from tests.conformance.drivers import DRIVERS
 from tests.conformance.replay import replay
 
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 
 # The product is not what is tested here, but the comparison that test_reference_traces.py relies on.
 pytestmark = pytest.mark.tools

@@ -12,7 +12,7 @@ from tests.core.store.empty_database import discard, lay_empty
 from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / "tests" / "data" / "reference-traces"

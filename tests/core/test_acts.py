@@ -23,7 +23,7 @@ from hybrid_memory.requests import (
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.base import KEPT_UNDOS
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 PERSON = Scope(session="one", actor="person (page)")
@@ -520,7 +520,7 @@ def test_a_file_undoes_as_a_store_in_memory_does(kept, name):
 
 
 def test_both_stores_keep_so_many_acts_and_no_more(life, monkeypatch):
-    monkeypatch.setattr("hybrid_memory.store.memory.KEPT_UNDOS", 3)
+    monkeypatch.setattr("hybrid_memory.store.memory.data.KEPT_UNDOS", 3)
     one = life.tell("Ada lives in Rome")
     for at in range(5):
         life.acts.pin(PERSON, [one], pinned=at % 2 == 0)

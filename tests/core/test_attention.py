@@ -10,7 +10,7 @@ from hybrid_memory.model import Tier
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 
 THINGS = (
     "passport ladder violin kettle tent compass sledge typewriter telescope accordion wheelbarrow chessboard lantern anvil hammock",

@@ -15,7 +15,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource, HashEmbedder
 
 SCOPE = Scope(session="s-1")

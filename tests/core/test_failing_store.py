@@ -8,7 +8,7 @@ from hybrid_memory.errors import ConcurrentModification, EngineUnavailable, Outc
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 SCOPE = Scope(session="one", actor="test")

@@ -210,7 +210,7 @@ def test_a_table_that_is_missing_changes_nothing(opened, monkeypatch):
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(("forgotten", "german", "english")), max_size=12))
 def test_live_memories_are_counted_by_their_language(kinds):
-    from hybrid_memory.store.memory import MemoryStore
+    from hybrid_memory.store.memory.store import MemoryStore
     from hybrid_memory.testing import HashEmbedder
 
     clock = FakeClock()

@@ -14,7 +14,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 SCOPE = Scope(session="s")

@@ -16,7 +16,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.column_batches import build_snapshot
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 PERSON = Scope(session="morning")

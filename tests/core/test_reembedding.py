@@ -18,7 +18,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.vss import extension_file
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import HashEmbedder
 from hybrid_memory.text_encoder import text_of
 

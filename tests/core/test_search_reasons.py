@@ -12,7 +12,7 @@ from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, Where, WriteRequest
 from hybrid_memory.search_reasons import Reason
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 WORDS = ("ada", "moved", "to", "porto", "in", "may", "dentist", "not", "bo", "likes", "tea")

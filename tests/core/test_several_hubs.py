@@ -13,7 +13,7 @@ from hybrid_memory.following import Announcements, Following
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.store.base import Insert, WriteBatch
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, HashEmbedder
 
 BOTH = Scope(session="both", actor="test")

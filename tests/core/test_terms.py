@@ -14,7 +14,7 @@ from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.terms import QUESTION_TERM, TermHasher
 from hybrid_memory.testing import HASHER, FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import word_hashes, words

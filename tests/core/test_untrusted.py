@@ -14,7 +14,7 @@ from hybrid_memory.requests import ReadRequest, Where
 from hybrid_memory.retrieval.brief import in_sections
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 
 QUESTION = "Who is Ada's dentist?"

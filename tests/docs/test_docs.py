@@ -13,7 +13,7 @@ import pytest
 from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.clients.table import CLIENTS
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext

@@ -20,7 +20,7 @@ from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.requests import ListRequest
 from hybrid_memory.store.base import Insert, NewVector, RecordUse, WriteBatch
 from hybrid_memory.store.joined_snapshot import joined
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.memory_fields import LISTS_OF_NUMBERS, MEMORY_FIELDS
 from hybrid_memory.store.reviewing import Reason, ReviewRequest
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource

@@ -9,7 +9,7 @@ from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.store.base import Store
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock
 
 

@@ -1,7 +1,7 @@
 from tests.core.store.making import always, memory, move, one, put
 
 from hybrid_memory.model import MemoryId, Tier
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock
 
 

@@ -30,7 +30,7 @@ from hybrid_memory.store.base import (
     WriteView,
 )
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import START, FakeClock
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection

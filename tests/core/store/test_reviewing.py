@@ -10,7 +10,7 @@ from tests.core.store.making import memory
 from hybrid_memory.model import Origin, Trust, Verdict
 from hybrid_memory.store.base import Insert, WriteBatch
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.reviewing import Reason, ReviewRequest
 from hybrid_memory.testing import START, FakeClock
 

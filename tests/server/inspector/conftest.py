@@ -9,7 +9,7 @@ import pytest
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_mcp.inspector.table import view_named
 from hybrid_memory_mcp.inspector.view import ViewRequest

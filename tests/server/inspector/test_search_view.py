@@ -15,7 +15,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_mcp.inspector.score_words import TITLES
 from hybrid_memory_mcp.inspector.search import load
