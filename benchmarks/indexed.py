@@ -21,7 +21,7 @@ from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.update_detection import settle_updates
-from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER
 from hybrid_memory.text import content_hash, dense_text
 from hybrid_memory.word_encoding import with_encoded_words

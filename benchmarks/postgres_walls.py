@@ -22,7 +22,7 @@ from rich.table import Table
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
-from hybrid_memory.store.base import Decision, Insert, WriteBatch
+from hybrid_memory.store.writing import Decision, Insert, WriteBatch
 
 if TYPE_CHECKING:
     from tests.postgres.server import Database

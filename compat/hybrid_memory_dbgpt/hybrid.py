@@ -15,7 +15,7 @@ from hybrid_memory.clock import Clock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Kind, MemoryId, Tier
-from hybrid_memory.store.base import SetTier
+from hybrid_memory.store.writing import SetTier
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory.tiers.flow import without_memories
 from hybrid_memory_dbgpt.async_tools import ShiftedClock, run_blocking

@@ -15,17 +15,9 @@ from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.store.base import (
-    NO_TIME,
-    BufferState,
-    Insert,
-    RecordUse,
-    SetTier,
-    Store,
-    Update,
-    WriteBatch,
-    WriteView,
-)
+from hybrid_memory.store.base import Store
+from hybrid_memory.store.snapshots import NO_TIME
+from hybrid_memory.store.writing import BufferState, Insert, RecordUse, SetTier, Update, WriteBatch, WriteView
 from hybrid_memory.text import content_hash
 from hybrid_memory.word_encoding import with_encoded_words
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows

@@ -31,7 +31,7 @@ from hybrid_memory.requests import (
     UpdateResult,
 )
 from hybrid_memory.rwlock import ReadWriteLock, shared
-from hybrid_memory.store.base import CommitResult, Decision, WriteBatch
+from hybrid_memory.store.writing import CommitResult, Decision, WriteBatch
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.secret_policy import SecretPolicy
-    from hybrid_memory.store.base import Store, WriteView
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import WriteView
     from hybrid_memory.text_encoder import TextEncoder
 
 

@@ -31,7 +31,8 @@ from hybrid_memory.errors import ConcurrentModification, EmbedderUnavailable, In
 from hybrid_memory.reencoding import reencode
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
-from hybrid_memory.store.base import EMBEDDER_LEASE, NewVector, Unembedded
+from hybrid_memory.store.made_anew import NewVector, Unembedded
+from hybrid_memory.store.neighbours import EMBEDDER_LEASE
 from hybrid_memory.text_encoder import text_of
 from hybrid_memory.word_encoding import ENCODING
 
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     from hybrid_memory.language_share import LanguageShare
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
-    from hybrid_memory.store.base import Lease, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.neighbours import Lease
     from hybrid_memory.text_encoder import TextEncoder
 
 Backfill = Callable[[str], int]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import StoreError
 from hybrid_memory.following import FOLLOWED_INSIDE, IndexBehind, up_to_date, with_known_vectors
 from hybrid_memory.ids import new_id
-from hybrid_memory.store.base import PLAIN_CODEC, Prefetch
+from hybrid_memory.store.writing import PLAIN_CODEC, Prefetch
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.service_time import ServiceTime
-    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import CommitResult, Decision, RequestKey, ResultCodec
     from hybrid_memory.text_encoder import TextEncoder
 
 

@@ -13,7 +13,7 @@ from hybrid_memory.rwlock import ReadWriteLock, shared
 
 if TYPE_CHECKING:
     from hybrid_memory.committing import Commits
-    from hybrid_memory.store.base import WriteBatch, WriteView
+    from hybrid_memory.store.writing import WriteBatch, WriteView
     from hybrid_memory.tiers.flow import FlowRules
 
 

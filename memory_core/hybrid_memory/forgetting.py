@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hybrid_memory.committing import Commits
     from hybrid_memory.model import MemoryId, Scope
     from hybrid_memory.requests import ForgetRequest, ForgetResult
-    from hybrid_memory.store.base import Decision, RequestKey, WriteBatch, WriteView
+    from hybrid_memory.store.writing import Decision, RequestKey, WriteBatch, WriteView
 
 
 def forget(

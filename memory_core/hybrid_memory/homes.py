@@ -15,7 +15,8 @@ from hybrid_memory.reads import fetch_of
 
 if TYPE_CHECKING:
     from hybrid_memory.requests import ForgetResult, Insight
-    from hybrid_memory.store.base import Decision, Store, WriteBatch, WriteView
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import Decision, WriteBatch, WriteView
 
 
 def of_the_person(store: Store, scope: Scope, ids: Sequence[MemoryId]) -> frozenset[MemoryId]:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cas
 if TYPE_CHECKING:
     from hybrid_memory.decisions.result_codec import JsonCodec
     from hybrid_memory.model import Scope
-    from hybrid_memory.store.base import RequestKey, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import RequestKey
 
 P = ParamSpec("P")
 R = TypeVar("R")

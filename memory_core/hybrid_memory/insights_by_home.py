@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hybrid_memory.committing import Commits
     from hybrid_memory.model import MemoryId, Scope
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.base import RequestKey, WriteBatch, WriteView
+    from hybrid_memory.store.writing import RequestKey, WriteBatch, WriteView
 
 
 def commit_insights(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.background import LEASE_SECONDS
 from hybrid_memory.rwlock import ReadWriteLock, shared
-from hybrid_memory.store.base import WriteBatch
+from hybrid_memory.store.writing import WriteBatch
 
 if TYPE_CHECKING:
     from hybrid_memory.committing import Commits
     from hybrid_memory.model import MemoryId
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
     from hybrid_memory.text_encoder import TextEncoder
 
 BATCH = 64  # late vectors in one transaction: a batch of a model that does not hold up other calls for long

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid_memory.committing import Commits
     from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.settings import StoreSettings
-    from hybrid_memory.store.base import LogEntry
+    from hybrid_memory.store.writing import LogEntry
     from hybrid_memory.text_encoder import TextEncoder
 
 _USAGE_EVERY = timedelta(minutes=1)  # what other hubs counted meanwhile does not count here yet

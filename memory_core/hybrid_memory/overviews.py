@@ -21,7 +21,7 @@ from hybrid_memory import reads
 from hybrid_memory.model import MemoryId
 from hybrid_memory.overview.memory_map import MemoryMap, draw
 from hybrid_memory.overview.name_table import Name, NameTable, others_named
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

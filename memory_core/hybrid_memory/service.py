@@ -86,8 +86,8 @@ from hybrid_memory.secret_policy import SecretMode, SecretPolicy
 from hybrid_memory.service_status import status_of
 from hybrid_memory.service_time import ServiceTime
 from hybrid_memory.settings import StoreSettings, store_settings
-from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.store.opening import open_store
+from hybrid_memory.store.writing import WriteBatch
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.waiting_recalls import WaitingRecalls
@@ -103,7 +103,8 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.store.base import Decision, LogEntry, RequestKey, Store, WriteView
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import Decision, LogEntry, RequestKey, WriteView
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.embedding.registry import is_multilingual
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import EncodedText, Memory
-from hybrid_memory.store.base import SetVector
+from hybrid_memory.store.writing import SetVector
 from hybrid_memory.text import content_hash, dense_text
 from hybrid_memory.word_encoding import encode_words, searchable_text
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.embedding.embedder import Embedder
-    from hybrid_memory.store.base import MemoryText, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.made_anew import MemoryText
 
 _NOT_HERE = "the store's vectors were made by another embedder, which is not on this machine"
 

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.store.base import SetVector, WriteBatch
+from hybrid_memory.store.writing import SetVector, WriteBatch
 from hybrid_memory.testing import START, HashEmbedder
 from hybrid_memory_dbgpt import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, LongTermMemory, RecallRules
 from hybrid_memory_dbgpt.retriever import LongTermRetriever, Weights

@@ -6,8 +6,8 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.base import PLAIN_CODEC
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import PLAIN_CODEC
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 PATIENCE_SECONDS = 30

@@ -21,9 +21,9 @@ from hybrid_memory.requests import (
     WriteRequest,
 )
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.base import KEPT_UNDOS
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import KEPT_UNDOS
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 PERSON = Scope(session="one", actor="person (page)")

@@ -6,7 +6,7 @@ from tests.core.speaking import remember, texts
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where
-from hybrid_memory.store.base import BufferState, WriteBatch
+from hybrid_memory.store.writing import BufferState, WriteBatch
 
 
 def test_new_words_make_a_new_version_and_keep_the_attributes(service, scope):

@@ -14,8 +14,8 @@ from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE, StoreSettings
-from hybrid_memory.store.base import Severity
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.findings import Severity
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 SCOPE = Scope(session="morning", actor="test")

@@ -16,8 +16,8 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import EARLIEST, EARLIEST_MICROS, LATEST, LATEST_MICROS, is_in_range, stored_moment
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.retrieval.question import parse_question
-from hybrid_memory.store.base import Update, WriteBatch
 from hybrid_memory.store.encoding import check_moment
+from hybrid_memory.store.writing import Update, WriteBatch
 from hybrid_memory.testing import HASHER, START
 
 BEHIND_THE_END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone(timedelta(hours=-12)))

@@ -14,9 +14,9 @@ from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRe
 from hybrid_memory.retrieval import index_cache
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.column_batches import build_snapshot
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 PERSON = Scope(session="morning")

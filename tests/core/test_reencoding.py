@@ -13,9 +13,9 @@ from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.word_encoding import with_encoded_words
 

@@ -9,8 +9,8 @@ from hybrid_memory.model import MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import FakeRandomSource, HashEmbedder
 from hybrid_memory.tiers.buffers import Buffers, decode_buffers, encode_buffers
 

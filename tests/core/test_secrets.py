@@ -11,8 +11,8 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.requests import Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings, store_settings
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import HashEmbedder
 
 TOKEN = TOKENS["GitHub token"]

@@ -12,8 +12,8 @@ from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable
 from hybrid_memory.following import Announcements, Following
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.store.base import Insert, WriteBatch
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import Insert, WriteBatch
 from hybrid_memory.testing import FakeClock, HashEmbedder
 
 BOTH = Scope(session="both", actor="test")

@@ -10,7 +10,7 @@ from tests.core.speaking import remember, texts
 
 from hybrid_memory.model import TRUST_ORDER, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where
-from hybrid_memory.store.base import Update, WriteBatch
+from hybrid_memory.store.writing import Update, WriteBatch
 from hybrid_memory.trust import have_one_authority, least_trust, may_displace, trust_of
 
 FACT, LIE = "Ada's account number is 123", "Ada's account number is 666"

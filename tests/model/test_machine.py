@@ -495,7 +495,7 @@ class Lives(RuleBasedStateMachine):
         held = {}
 
         def look(view):
-            from hybrid_memory.store.base import WriteBatch
+            from hybrid_memory.store.writing import WriteBatch
 
             for state in view.buffers():
                 buffers = decode_buffers(state.state)

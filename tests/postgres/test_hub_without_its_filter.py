@@ -20,7 +20,13 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import HybridMemoryError
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import ListRequest
-from hybrid_memory.store.base import (
+from hybrid_memory.store.postgres.connections import Connections
+from hybrid_memory.store.postgres.preparing import prepare
+from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.store.postgres.walls import WALLED
+from hybrid_memory.store.readings import Asked, Reading, Way
+from hybrid_memory.store.reviewing import ReviewRequest
+from hybrid_memory.store.writing import (
     BufferState,
     Insert,
     RecordUse,
@@ -31,12 +37,6 @@ from hybrid_memory.store.base import (
     Update,
     WriteView,
 )
-from hybrid_memory.store.postgres.connections import Connections
-from hybrid_memory.store.postgres.preparing import prepare
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.walls import WALLED
-from hybrid_memory.store.readings import Asked, Reading, Way
-from hybrid_memory.store.reviewing import ReviewRequest
 from hybrid_memory.testing import START, FakeClock
 
 pytestmark = pytest.mark.postgres

@@ -14,7 +14,7 @@ from tests.postgres.harms import end_a_connection, kill_a_backend, kill_the_serv
 from tests.stress.cases import seed_of_one
 
 from hybrid_memory.errors import OutcomeUnknown, StoreError
-from hybrid_memory.store.base import Insert, RequestKey
+from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(120)]

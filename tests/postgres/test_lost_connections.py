@@ -9,8 +9,8 @@ from tests.core.store.making import DIMENSIONS, always, memory, vector
 from tests.postgres.proxy import TO_HUB, TO_SERVER, Proxy
 
 from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory
-from hybrid_memory.store.base import Insert, RequestKey
 from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(120)]

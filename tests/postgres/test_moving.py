@@ -15,12 +15,13 @@ from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.admin.migrate import migrate
 from hybrid_memory.errors import ConstraintViolation, InvalidInput, SchemaTooNew, StoreDamaged, StoreError
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import NewVector, RequestKey, UndoRecord
 from hybrid_memory.store.duck.files.database_copy import open_session
+from hybrid_memory.store.made_anew import NewVector
 from hybrid_memory.store.moving import database_source, database_target, file_source, folder_target
 from hybrid_memory.store.postgres import row_tables
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.row_copy import MOVED_TABLES, row_sums
+from hybrid_memory.store.writing import RequestKey, UndoRecord
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.text import content_hash
 

@@ -12,7 +12,7 @@ from tests.postgres.server import HUB, KEEPER, Database
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import ConstraintViolation, HybridMemoryError
-from hybrid_memory.store.base import Severity
+from hybrid_memory.store.findings import Severity
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.preparing import ONLY_READ, SHARED, prepare
 from hybrid_memory.store.postgres.repeating import again

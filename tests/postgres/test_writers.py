@@ -17,12 +17,12 @@ from tests.postgres.server import ADMIN, Database
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import Insert, RequestKey, Update, WriteBatch, WriteView
 from hybrid_memory.store.postgres.outcome import Traces, was_committed
 from hybrid_memory.store.postgres.pg_errors import ConnectionLost
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.postgres.tables import Head
+from hybrid_memory.store.writing import Insert, RequestKey, Update, WriteBatch, WriteView
 from hybrid_memory.testing import FakeClock
 
 pytestmark = pytest.mark.postgres

@@ -21,7 +21,6 @@ from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck import embedder_change, engine
 from hybrid_memory.store.duck import store as store_module
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
@@ -32,6 +31,7 @@ from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import Journal
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import content_hash
 

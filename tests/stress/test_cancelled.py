@@ -11,7 +11,7 @@ from tests.stress.clients import Places, audit, one_call
 from tests.stress.serving import opened, serving
 
 from hybrid_memory.requests import Where
-from hybrid_memory.store.base import ChangeType
+from hybrid_memory.store.writing import ChangeType
 
 TASKS = 20
 LONGEST = 0.1

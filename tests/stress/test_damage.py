@@ -23,8 +23,8 @@ from tests.core.store.making import always, memory, put, vector
 
 from hybrid_memory.errors import HybridMemoryError, StoreFull, StoreReadOnly
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 

@@ -13,8 +13,8 @@ from hybrid_memory.model import Scope, Tier
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE, StoreSettings
-from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.writing import WriteBatch
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.tiers.buffers import decode_buffers
 

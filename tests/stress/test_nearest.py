@@ -9,9 +9,9 @@ from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.vss import extension_file
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 WIDTH = 384

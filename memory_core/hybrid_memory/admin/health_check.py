@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged, StoreError
-from hybrid_memory.store.base import Finding, Report, Severity
+from hybrid_memory.store.findings import Finding, Report, Severity
 from hybrid_memory.store.store_file import check_file, repair_file
 
 if TYPE_CHECKING:

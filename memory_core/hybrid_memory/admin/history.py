@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import NotFound
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.secret_policy import SecretPolicy
-from hybrid_memory.store.base import ChangeType
+from hybrid_memory.store.writing import ChangeType
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.base import LogEntry, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import LogEntry
 
 
 @dataclass(frozen=True, slots=True)

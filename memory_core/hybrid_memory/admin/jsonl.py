@@ -30,7 +30,6 @@ from pydantic_core import PydanticCustomError
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, Memory, Usage, Verdict
 from hybrid_memory.moments import NO_OFFSET, OUT_OF_RANGE, has_real_offset, is_in_range
-from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.memory_fields import (
     BOOLEAN,
     DERIVED,
@@ -54,6 +53,7 @@ from hybrid_memory.store.transfer import (
     StoreContents,
     TransferItem,
 )
+from hybrid_memory.store.writing import BufferState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

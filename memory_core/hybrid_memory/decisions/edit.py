@@ -13,7 +13,7 @@ from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Trust, Verdict
 from hybrid_memory.requests import ActResult, UpdateRequest, UpdateResult
-from hybrid_memory.store.base import Insert, Update, WriteBatch
+from hybrid_memory.store.writing import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
 from hybrid_memory.trust import have_one_authority, may_displace, trust_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hybrid_memory.model import EncodedText
-    from hybrid_memory.store.base import BufferState, WriteView
+    from hybrid_memory.store.writing import BufferState, WriteView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

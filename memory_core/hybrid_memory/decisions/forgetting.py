@@ -14,11 +14,11 @@ from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import ConfirmationNeeded, NotFound
 from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier, Verdict
 from hybrid_memory.requests import ForgetRequest, ForgetResult
-from hybrid_memory.store.base import Update, WriteBatch
+from hybrid_memory.store.writing import Update, WriteBatch
 from hybrid_memory.trust import have_one_authority, may_displace, takes_along
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
 
 
 @dataclass(frozen=True, slots=True)

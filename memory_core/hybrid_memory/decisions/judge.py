@@ -20,13 +20,13 @@ from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Memory, MemoryId, Scope, Trust, Verdict
 from hybrid_memory.requests import ActResult, JudgeRequest
-from hybrid_memory.store.base import Update, WriteBatch
+from hybrid_memory.store.writing import Update, WriteBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
 
 
 def decide_judge(request: JudgeRequest, scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:

@@ -19,13 +19,13 @@ from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Kind, Memory, MemoryId, Origin, Scope, Tier, Trust, Verdict
 from hybrid_memory.requests import ActResult
-from hybrid_memory.store.base import Insert, Update, WriteBatch
+from hybrid_memory.store.writing import Insert, Update, WriteBatch
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.model import EncodedText
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
 
 
 @dataclass(frozen=True, slots=True)

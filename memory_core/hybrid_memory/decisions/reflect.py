@@ -17,14 +17,14 @@ import numpy as np
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Insight
-from hybrid_memory.store.base import Insert, Update, WriteBatch
+from hybrid_memory.store.writing import Insert, Update, WriteBatch
 from hybrid_memory.trust import trust_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import EncodedText
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
 
 NEAR = 0.35  # cosine from which two memories are about the same thing (built-in embedder; unrelated pairs lie near 0.1)
 # Set by hand: how far the floor lies above the mean of all pairs, and from where a pair is near whatever the mean.

@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class JsonCodec(Generic[_Result]):
-    """One verb's `hybrid_memory.store.base.ResultCodec`."""
+    """One verb's `hybrid_memory.store.writing.ResultCodec`."""
 
     encode: Callable[[_Result], Mapping[str, Json]]
     from_json: Callable[[Mapping[str, Any]], _Result]

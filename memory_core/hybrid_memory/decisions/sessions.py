@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions.tier_context import StoredTierContext, buffer_changes, buffers_of, changes_of
 from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Memory, MemoryId, Moved, Scope
-from hybrid_memory.store.base import BufferState, RecordUse, SetTier, Update, WriteBatch
+from hybrid_memory.store.writing import BufferState, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
 
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
 
 
 @dataclass(frozen=True, slots=True)

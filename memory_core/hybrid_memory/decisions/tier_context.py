@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Moved, Tier, Usage
-from hybrid_memory.store.base import BufferState, SetTier, Update
+from hybrid_memory.store.writing import BufferState, SetTier, Update
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory.tiers.flow import with_new_version, without_memories
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
 
     VectorsOf = Callable[[Collection[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
 

@@ -19,8 +19,8 @@ from hybrid_memory.decisions.tier_context import buffers_with
 from hybrid_memory.errors import ChangedSince, NotFound
 from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier
 from hybrid_memory.requests import ActResult
-from hybrid_memory.store.base import UndoRecord, Update, WriteBatch
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
+from hybrid_memory.store.writing import UndoRecord, Update, WriteBatch
 from hybrid_memory.tiers.buffers import Item
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.decisions.forgetting import Lookups
     from hybrid_memory.model import Json
-    from hybrid_memory.store.base import Decision, WriteView
+    from hybrid_memory.store.writing import Decision, WriteView
 
 _FIELDS = {one.name: one for one in MEMORY_FIELDS if one.changeable and one.name != "rev"}
 _STATE = ("superseded_by", "forgotten_at")

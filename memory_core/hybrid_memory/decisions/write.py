@@ -35,7 +35,7 @@ from hybrid_memory.model import (
 )
 from hybrid_memory.requests import WriteRequest, WriteResult
 from hybrid_memory.retrieval.near_copies import copy_key
-from hybrid_memory.store.base import BufferState, ChangeType, Insert, Prefetch, RecordUse, Update, WriteBatch
+from hybrid_memory.store.writing import BufferState, ChangeType, Insert, Prefetch, RecordUse, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
 from hybrid_memory.trust import have_one_authority, may_displace, trust_of
@@ -44,7 +44,7 @@ from hybrid_memory.validation import check_joined
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
     from hybrid_memory.model import EncodedText
-    from hybrid_memory.store.base import WriteView
+    from hybrid_memory.store.writing import WriteView
     from hybrid_memory.tiers.buffers import Buffers
 
 KIND_OF: Mapping[MemoryType, Kind] = {

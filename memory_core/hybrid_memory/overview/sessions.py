@@ -13,7 +13,7 @@ import numpy as np
 from hybrid_memory.clock import from_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

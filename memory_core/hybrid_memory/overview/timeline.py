@@ -18,7 +18,7 @@ from hybrid_memory.model import TRUST_ORDER, Kind, MemoryId, Tier, Trust
 from hybrid_memory.overview.times import STATES, RowTimes, row_times
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

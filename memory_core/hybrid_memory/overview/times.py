@@ -15,8 +15,8 @@ import numpy as np
 from hybrid_memory.clock import to_micros
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.retrieval.arrays import ABSENT
-from hybrid_memory.store.base import NO_TIME
 from hybrid_memory.store.listing import state_of
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -44,7 +44,8 @@ from hybrid_memory.retrieval.term_weights import name_shares, name_strength
 from hybrid_memory.retrieval.understanding import Understanding, understand
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
-from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
+from hybrid_memory.store.snapshots import NO_TIME, Snapshot, VectorBatch
+from hybrid_memory.store.writing import ChangeType, LogEntry, RecordUse
 from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 if TYPE_CHECKING:

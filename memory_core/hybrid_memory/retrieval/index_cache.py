@@ -20,7 +20,8 @@ from hybrid_memory.secret_detection.masking import masked_memory
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId
-    from hybrid_memory.store.base import CommitResult, LogEntry, RecordUse, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import CommitResult, LogEntry, RecordUse
 
 _PAGE_ENTRIES = 1000  # of the log, read at a time
 # Each joint index costs as much memory as the indexes of its namespaces together, and loading it some 10 ms a thousand memories.

@@ -14,14 +14,15 @@ import numpy as np
 
 from hybrid_memory.retrieval.arrays import GrowableArray
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store.base import ChangeType
 from hybrid_memory.store.joined_snapshot import joined
+from hybrid_memory.store.writing import ChangeType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Memory, MemoryId
-    from hybrid_memory.store.base import LogEntry, Store
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.writing import LogEntry
 
 
 class JointIndex(NamespaceIndex):

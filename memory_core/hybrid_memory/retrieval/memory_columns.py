@@ -29,13 +29,13 @@ from hybrid_memory.model import (
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, GrowableRuns, LabelIndex, StringTable
 from hybrid_memory.retrieval.dialogues import Dialogues
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.requests import Where
-    from hybrid_memory.store.base import ColumnBatch
+    from hybrid_memory.store.snapshots import ColumnBatch
 
 Mask = NDArray[np.bool_]
 

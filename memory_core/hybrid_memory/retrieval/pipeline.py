@@ -36,7 +36,7 @@ from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.unknown import is_unknown
 from hybrid_memory.retrieval.update_detection import find_rivals
 from hybrid_memory.retrieval.vectors import Matrix, top_k
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.time_expressions.parsing import Anchor, Window

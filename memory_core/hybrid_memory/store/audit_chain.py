@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.store.base import LogEntry
+from hybrid_memory.store.writing import LogEntry
 
 SALT_BYTES = 8
 _DIGEST_BYTES = 16

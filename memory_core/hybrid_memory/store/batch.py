@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.audit_notes import note_of_change, note_of_insert
-from hybrid_memory.store.base import ChangeType, Insert, LogEntry, SetTier, SetVector, Update, WriteBatch
 from hybrid_memory.store.encoding import check_moment, check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory
+from hybrid_memory.store.writing import ChangeType, Insert, LogEntry, SetTier, SetVector, Update, WriteBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.base import NO_TIME, ColumnBatch, Snapshot, VectorBatch
+from hybrid_memory.store.snapshots import NO_TIME, ColumnBatch, Snapshot, VectorBatch
 
 _HASH_DIGITS = 32  # hex digits of a content hash
 _CHUNK_ROWS = 20_480  # as in `store.duck.snapshot`

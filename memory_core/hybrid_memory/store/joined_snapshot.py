@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hybrid_memory.store.base import ColumnBatch, Snapshot
 from hybrid_memory.store.column_batches import run_offsets
+from hybrid_memory.store.snapshots import ColumnBatch, Snapshot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

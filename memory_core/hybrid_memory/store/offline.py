@@ -11,21 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.errors import EngineUnavailable, StoreError
-from hybrid_memory.store.base import PLAIN_CODEC
+from hybrid_memory.store.writing import PLAIN_CODEC
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId, Usage
-    from hybrid_memory.store.base import (
-        CommitResult,
-        Decision,
-        Follower,
-        LogEntry,
-        Prefetch,
-        RequestKey,
-        ResultCodec,
-        Snapshot,
-        Store,
-    )
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.neighbours import Follower
+    from hybrid_memory.store.snapshots import Snapshot
+    from hybrid_memory.store.writing import CommitResult, Decision, LogEntry, Prefetch, RequestKey, ResultCodec
 
 _Value = TypeVar("_Value")
 

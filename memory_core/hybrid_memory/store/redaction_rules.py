@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory.secret_detection.masking import mark, masked_memory
-from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.encoding import to_json
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:

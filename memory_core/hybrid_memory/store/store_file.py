@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.clock import Clock
-    from hybrid_memory.store.base import Report
     from hybrid_memory.store.erasing import Eraser
+    from hybrid_memory.store.findings import Report
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.transfer import Refusal, TableSums
 

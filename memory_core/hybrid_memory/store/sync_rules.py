@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.store.audit_notes import note_of_change
-from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.encoding import object_to_json
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.syncing import SYNC, RowStamps
+from hybrid_memory.store.writing import ChangeType, LogEntry
 
 if TYPE_CHECKING:
     from datetime import datetime

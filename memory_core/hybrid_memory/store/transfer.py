@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Json, Memory, MemoryId, Trust, Usage
-    from hybrid_memory.store.base import BufferState
+    from hybrid_memory.store.writing import BufferState
 
 
 @dataclass(frozen=True, slots=True)

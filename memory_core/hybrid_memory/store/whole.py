@@ -9,8 +9,9 @@ from hybrid_memory.store.transfer import TransferableStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hybrid_memory.store.base import Report, Store
+    from hybrid_memory.store.base import Store
     from hybrid_memory.store.erasing import Eraser
+    from hybrid_memory.store.findings import Report
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.syncing import SyncStore
     from hybrid_memory.store.transfer import Refusal

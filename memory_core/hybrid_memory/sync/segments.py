@@ -20,11 +20,11 @@ from hybrid_memory.clock import from_micros
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.model import Json, MemoryId
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
-from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory, is_storable_id
 from hybrid_memory.store.syncing import ItemKey, ItemState
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
+from hybrid_memory.store.writing import BufferState
 from hybrid_memory.sync.merge import MERGED, State
 from hybrid_memory.sync.stamps import LATEST_STAMP
 from hybrid_memory.text import content_hash

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.requests import Progress
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.base import Report
+    from hybrid_memory.store.findings import Report
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ from mcp.types import (
     RequestId,
 )
 
-from hybrid_memory.store.base import RequestKey
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory_mcp.former_projects import FormerProject, read_former
 from hybrid_memory_mcp.hub.client_roots import ClientRoots
 from hybrid_memory_mcp.hub.handshake import ClientInfo

@@ -30,9 +30,9 @@ from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.settings import HookSwitches, hook_switches
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.readings import Way
 from hybrid_memory.store.reviewing import HOOK_SOURCE
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import MemoryId, Tier
-from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory_mcp.inspector.event_words import event_in_words, first_tier, moves_of
 from hybrid_memory_mcp.inspector.move_words import why_it_moved
 

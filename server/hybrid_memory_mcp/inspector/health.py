@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from hybrid_memory.admin.record_import import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.base import OtherHub, Report
+from hybrid_memory.store.findings import Report
 from hybrid_memory.store.home_files import list_backups
+from hybrid_memory.store.neighbours import OtherHub
 from hybrid_memory.store.opening import shown_address
 from hybrid_memory.store.whole import whole_store
 from hybrid_memory.sync.synchronise import known_folders

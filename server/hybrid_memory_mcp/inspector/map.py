@@ -10,7 +10,7 @@ import numpy as np
 from hybrid_memory.errors import NotFound
 from hybrid_memory.model import TRUST_ORDER, Kind, MemoryId, Tier
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 from hybrid_memory_mcp.inspector.view import told
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.overview.terrain import CELLS
-from hybrid_memory.store.base import NO_TIME
+from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

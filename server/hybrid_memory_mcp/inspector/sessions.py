@@ -13,8 +13,8 @@ from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.overview.sessions import SessionOrder, SessionSummary, rows_of_session, session_page, summary_of
 from hybrid_memory.retrieval.arrays import UNKNOWN
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.store.base import ChangeType
 from hybrid_memory.store.readings import Reading
+from hybrid_memory.store.writing import ChangeType
 from hybrid_memory_mcp.inspector.readings import fetched, latest, with_memories
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 

@@ -36,7 +36,7 @@ from pydantic import ValidationError
 
 from hybrid_memory.errors import InvalidInput, NotFound, StoreError
 from hybrid_memory.model import Scope
-from hybrid_memory.store.base import RequestKey
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.mcp_api import sdk
 from hybrid_memory_mcp.mcp_api.apps import add_inspector, is_of_card, without_inspector

@@ -18,8 +18,8 @@ from hybrid_memory.model import MemoryId, Origin, Scope, Trust
 from hybrid_memory.project_names import PERSON, project_of
 from hybrid_memory.reading_journal import Shown
 from hybrid_memory.retrieval.prompt_gist import gist_of
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.readings import Way
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api import apps, schemas, tool_results
 from hybrid_memory_mcp.mcp_api.moments import CallTime

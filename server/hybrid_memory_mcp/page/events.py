@@ -31,7 +31,7 @@ from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.base import LogEntry
+    from hybrid_memory.store.writing import LogEntry
 
 PATH = "/events"
 CHANGE, RELOAD, HELLO, BYE = "change", "reload", "hello", "bye"

@@ -16,9 +16,9 @@ from tests.core.store.making import DIMENSIONS, memory, vector
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
+from hybrid_memory.store.writing import BufferState
 from hybrid_memory.testing import HASHER, START, FakeClock
 from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.buffers import Buffers, encode_buffers

@@ -10,7 +10,7 @@ from hybrid_memory.errors import NotFound
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest
 from hybrid_memory.secret_policy import SecretPolicy
-from hybrid_memory.store.base import Update, WriteBatch
+from hybrid_memory.store.writing import Update, WriteBatch
 
 
 def told(service, scope, memory_id, secrets=None):

@@ -7,7 +7,7 @@ from tests.core.store.making import always, memory
 
 from hybrid_memory.model import Scope
 from hybrid_memory.overview.lineage import versions_of
-from hybrid_memory.store.base import Insert
+from hybrid_memory.store.writing import Insert
 
 
 def lineage(service, namespace, name):

@@ -11,8 +11,9 @@ from tests.core.store.making import always, memory
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Scope
 from hybrid_memory.overview.times import STATES, row_times, times_of
-from hybrid_memory.store.base import NO_TIME, Insert
 from hybrid_memory.store.listing import state_of
+from hybrid_memory.store.snapshots import NO_TIME
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import START
 
 HOURS = st.integers(-6, 6).map(lambda hours: START + timedelta(hours=hours))

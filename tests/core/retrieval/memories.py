@@ -8,7 +8,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.names import name_entries
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store import column_batches
-from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER, HashEmbedder
 from hybrid_memory.text import content_hash, dense_text
 

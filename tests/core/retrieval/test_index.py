@@ -29,8 +29,9 @@ from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
-from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.snapshots import NO_TIME
+from hybrid_memory.store.writing import Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.testing import HASHER, FakeClock
 
 WORDS = ("cat dog?", "dog bird", "bird tree cat", "tree?")

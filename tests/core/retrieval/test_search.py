@@ -18,7 +18,7 @@ from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.ranking_signals import MAX_EVENTS
 from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions
-from hybrid_memory.store.base import RecordUse
+from hybrid_memory.store.writing import RecordUse
 from hybrid_memory.testing import HASHER
 
 

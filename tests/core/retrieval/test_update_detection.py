@@ -19,7 +19,7 @@ from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import joined
 from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
-from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER
 
 NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)

@@ -13,8 +13,8 @@ from tests.core.store.making import DIMENSIONS, always, memory, patch, put, vect
 
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId, Tier
-from hybrid_memory.store.base import BufferState, Insert, RecordUse, RequestKey, SetTier
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.writing import BufferState, Insert, RecordUse, RequestKey, SetTier
 from hybrid_memory.testing import START, FakeClock
 
 DATABASE, LOG, JOURNAL = "memory.duckdb", "memory.duckdb.wal", "memory.journal"

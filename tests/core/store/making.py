@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier
-from hybrid_memory.store.base import (
-    ColumnBatch,
-    Decision,
-    Insert,
-    SetTier,
-    Snapshot,
-    Store,
-    Update,
-    WriteBatch,
-    WriteView,
-)
+from hybrid_memory.store.base import Store
+from hybrid_memory.store.snapshots import ColumnBatch, Snapshot
+from hybrid_memory.store.writing import Decision, Insert, SetTier, Update, WriteBatch, WriteView
 from hybrid_memory.testing import START
 
 DIMENSIONS = 8

@@ -13,10 +13,10 @@ from hybrid_memory.admin.health_check import repair
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, anchored, chained, check_chain, erased_salt
-from hybrid_memory.store.base import ChangeType, LogEntry, SetTier, Update
 from hybrid_memory.store.duck.files.database_copy import open_session
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection
+from hybrid_memory.store.writing import ChangeType, LogEntry, SetTier, Update
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.text import content_hash
 

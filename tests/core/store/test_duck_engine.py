@@ -28,10 +28,10 @@ from hybrid_memory.errors import (
     StoreReadOnly,
 )
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import Insert, RequestKey
 from hybrid_memory.store.duck.duckdb_errors import BY_CLASS, translate
 from hybrid_memory.store.duck.files import database_copy
 from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.writing import Insert, RequestKey
 
 SOURCES = sorted(Path(inspect.getfile(package)).parent.rglob("*.py"))
 

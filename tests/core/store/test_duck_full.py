@@ -6,14 +6,14 @@ import pytest
 from tests.core.store.making import always, memory
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import Insert, RequestKey
+from hybrid_memory.store.writing import Insert, RequestKey
 
 FILLS = """
 import resource, signal, sys
 from pathlib import Path
 from hybrid_memory.errors import StoreFull
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.base import Insert, RequestKey
+from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 from tests.core.store.making import always, memory
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import FakeClock
 
 WRITES = """
 import sys
 from pathlib import Path
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.base import Insert, RequestKey
+from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 

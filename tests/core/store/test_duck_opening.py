@@ -12,10 +12,10 @@ from tests.core.store.making import always, one, put
 from hybrid_memory.clock import MOST_CARRIED
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreLocked, StoreReadOnly
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.duck.schema import MIGRATIONS, Migration, migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import START
 
 OPENS = """

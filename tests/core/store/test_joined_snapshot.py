@@ -12,11 +12,11 @@ from tests.postgres.fixtures import POSTGRES
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.base import ColumnBatch
 from hybrid_memory.store.column_batches import build_snapshot
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.joined_snapshot import joined
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.snapshots import ColumnBatch
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 ONE, OTHER = Scope(namespace="one", session="s"), Scope(namespace="other", session="t")

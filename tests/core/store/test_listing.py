@@ -11,8 +11,8 @@ from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import whole_id
 from hybrid_memory.model import Kind, Origin, Tier, Trust
 from hybrid_memory.requests import ListRequest, MemoryState
-from hybrid_memory.store.base import Insert
 from hybrid_memory.store.listing import is_listed, state_of
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import START
 
 TAGS = ("a", ",", '"', "a b", "[", "ü")

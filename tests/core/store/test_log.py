@@ -3,7 +3,7 @@ from tests.core.store.making import DIMENSIONS, always, memory, move, put, rows,
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import MemoryId, Tier, Usage
-from hybrid_memory.store.base import ChangeType, Insert, RecordUse
+from hybrid_memory.store.writing import ChangeType, Insert, RecordUse
 from hybrid_memory.testing import START
 
 

@@ -16,7 +16,8 @@ from hybrid_memory.embedding.registry import setting_for
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import MemoryId, Origin, Trust
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.base import Insert, Severity
+from hybrid_memory.store.findings import Severity
+from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.text import content_hash
 

@@ -17,20 +17,20 @@ from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId, Tier
-from hybrid_memory.store.base import (
+from hybrid_memory.store.base import Store
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.snapshots import Snapshot
+from hybrid_memory.store.writing import (
     BufferState,
     Insert,
     RecordUse,
     RequestKey,
     SetTier,
-    Snapshot,
-    Store,
     Update,
     WriteBatch,
     WriteView,
 )
-from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import START, FakeClock
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from tests.core.store.making import always, memory, put
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import Insert, RequestKey
+from hybrid_memory.store.writing import Insert, RequestKey
 
 
 def test_a_repeated_request_is_answered_and_not_done_again(store):

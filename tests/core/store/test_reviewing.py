@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.core.store.making import memory
 
 from hybrid_memory.model import Origin, Trust, Verdict
-from hybrid_memory.store.base import Insert, WriteBatch
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.reviewing import Reason, ReviewRequest
+from hybrid_memory.store.writing import Insert, WriteBatch
 from hybrid_memory.testing import START, FakeClock
 
 ONE = st.fixed_dictionaries(

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from tests.core.admin.sample_stores import ITEMS, filled, some
 from tests.core.store.making import DIMENSIONS, always, put
 
-from hybrid_memory.store.base import RequestKey, UndoRecord
 from hybrid_memory.store.duck import row_tables
 from hybrid_memory.store.duck.files.database_copy import open_session
 from hybrid_memory.store.duck.row_tables import DuckRows, DuckRowTarget
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.row_copy import MEMORY, MOVED_TABLES, Value, copy_rows, row_sums
+from hybrid_memory.store.writing import RequestKey, UndoRecord
 from hybrid_memory.testing import START
 
 # What a store has beside its contents, and tables that are moved under another name or as part of another one.

@@ -7,10 +7,11 @@ from tests.core.store.test_writing import FULL, LATER
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetVector
 from hybrid_memory.store.column_batches import digest_of
 from hybrid_memory.store.duck import snapshot as duck_snapshot
 from hybrid_memory.store.duck import vector_tables as duck_vectors
+from hybrid_memory.store.snapshots import NO_TIME
+from hybrid_memory.store.writing import Insert, RecordUse, SetVector
 from hybrid_memory.testing import HASHER, START
 
 

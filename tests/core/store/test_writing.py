@@ -7,7 +7,7 @@ from tests.core.store.making import DIMENSIONS, always, memory, move, one, patch
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, StoreClosed
 from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust, Usage
-from hybrid_memory.store.base import (
+from hybrid_memory.store.writing import (
     BufferState,
     ChangeType,
     Insert,

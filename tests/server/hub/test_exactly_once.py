@@ -11,8 +11,8 @@ from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub
 from tests.server.raw import MODERN
 
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.relay import protocol

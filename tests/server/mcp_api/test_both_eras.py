@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, Implementation, PromptReference
 from tests.server.services import ERAS, call, make_server, refusal
 
-from hybrid_memory.store.base import RequestKey
+from hybrid_memory.store.writing import RequestKey
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE
 
 pytestmark = pytest.mark.anyio

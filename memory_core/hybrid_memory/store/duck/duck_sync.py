@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import NO_LIMIT
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import store_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
@@ -23,6 +22,7 @@ from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import check_text, to_json
 from hybrid_memory.store.memory_fields import UNCHANGEABLE
+from hybrid_memory.store.snapshots import NO_LIMIT
 from hybrid_memory.store.sync_rules import (
     BUFFER,
     FIXED_FIELDS,
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 
     from hybrid_memory.clock import Clock
     from hybrid_memory.model import Memory, Usage
-    from hybrid_memory.store.base import LogEntry
     from hybrid_memory.store.duck.engine import Engine, Transaction
     from hybrid_memory.store.duck.sql_session import SqlSession
+    from hybrid_memory.store.writing import LogEntry
 
 _T = TypeVar("_T")
 

@@ -16,7 +16,6 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_notes import note_of_insert
-from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.files.database_copy import copy_database
@@ -55,6 +54,7 @@ from hybrid_memory.store.transfer import (
     TransferItem,
     UndoneImport,
 )
+from hybrid_memory.store.writing import ChangeType, LogEntry
 
 if TYPE_CHECKING:
     from pathlib import Path

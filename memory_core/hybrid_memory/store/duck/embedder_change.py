@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import check_text
+from hybrid_memory.store.made_anew import MemoryText, NewVector, NextEmbedder, Unembedded
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from hybrid_memory.clock import Clock
-    from hybrid_memory.store.base import VectorBatch
     from hybrid_memory.store.duck.engine import Engine, Transaction
+    from hybrid_memory.store.snapshots import VectorBatch
 
 _NEXT_EMBEDDER = "SELECT -number, identity, dimensions FROM embedder WHERE number < 0"
 _DELETE = "DELETE FROM embedder WHERE number = ?"
@@ -38,7 +38,7 @@ _TEXTS = """
 
 
 class DuckEmbedderChange:
-    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.base`."""
+    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.made_anew`."""
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
         self._engine = engine

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.model import MemoryId, Trust
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.base import BufferState, ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors
@@ -24,6 +23,7 @@ from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.purge_rules import without_references
 from hybrid_memory.store.transfer import ExistingMemory, ImportRows, UndoneImport
+from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory

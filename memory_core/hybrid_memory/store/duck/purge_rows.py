@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, erased_salt
-from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
 from hybrid_memory.store.duck.reading_table import forget_readings_in, forget_readings_of
@@ -22,6 +21,7 @@ from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.purge_rules import Links, expand, mentions, plan_of, without_references
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
+from hybrid_memory.store.writing import ChangeType, LogEntry
 
 if TYPE_CHECKING:
     from datetime import datetime

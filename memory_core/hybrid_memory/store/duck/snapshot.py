@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Json, MemoryId
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
-from hybrid_memory.store.base import NO_TIME, ColumnBatch
 from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.memory_fields import (
@@ -35,6 +34,7 @@ from hybrid_memory.store.memory_fields import (
     object_from_json,
     texts_from_json,
 )
+from hybrid_memory.store.snapshots import NO_TIME, ColumnBatch
 
 _SPAN = "SELECT min(rowid), max(rowid) FROM memory WHERE namespace = ?"
 _COLUMNS = """

@@ -15,29 +15,7 @@ from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, from_mi
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
-from hybrid_memory.store.base import (
-    NO_LIMIT,
-    PLAIN_CODEC,
-    BufferState,
-    CommitResult,
-    ConversationEntry,
-    Decision,
-    Follower,
-    Lease,
-    LogEntry,
-    News,
-    OtherHub,
-    OwnLease,
-    Prefetch,
-    RecordUse,
-    Report,
-    RequestKey,
-    ResultCodec,
-    Snapshot,
-    StoreInfo,
-    UndoRecord,
-    VectorIndex,
-)
+from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
 from hybrid_memory.store.duck import review_table, tables
 from hybrid_memory.store.duck.duck_sync import DuckSync
 from hybrid_memory.store.duck.duck_transfer import DuckTransfer
@@ -60,6 +38,21 @@ from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.encoding import check_text, object_to_json, to_json
+from hybrid_memory.store.findings import Report
+from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
+from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
+from hybrid_memory.store.writing import (
+    PLAIN_CODEC,
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    Prefetch,
+    RecordUse,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
 from hybrid_memory.terms import TermHasher
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.model import Json
-from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import object_to_json, to_json
 from hybrid_memory.store.sync_rules import BUFFER, CONVERSATION, ENTRY, item_digest
 from hybrid_memory.store.syncing import ChangedItem, ItemKey, ItemState
+from hybrid_memory.store.writing import BufferState
 
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Transaction

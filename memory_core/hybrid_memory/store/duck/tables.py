@@ -24,20 +24,14 @@ from hybrid_memory.store.audit_chain import (
     chained,
     check_chain,
 )
-from hybrid_memory.store.base import (
-    NO_LIMIT,
-    BufferState,
-    ChangeType,
-    ConversationEntry,
-    LogEntry,
-    RecordUse,
-    RequestKey,
-)
+from hybrid_memory.store.base import ConversationEntry
 from hybrid_memory.store.duck.memory_table import existing_ids
 from hybrid_memory.store.duck.sql_session import Row, SqlSession
 from hybrid_memory.store.duck.writer_cache import Head, PinnedEmbedder, WriterCache
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, to_json
 from hybrid_memory.store.memory_fields import MOST, object_from_json
+from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
 
 # A position that no counting reaches is none: the next one could not be counted.
 _HEAD = """

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import Unembedded, VectorBatch
 from hybrid_memory.store.column_batches import pack_ids
 from hybrid_memory.store.duck.snapshot import packable, split_joined
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import to_json
+from hybrid_memory.store.made_anew import Unembedded
+from hybrid_memory.store.snapshots import VectorBatch
 
 _CREATE = Template("""
     CREATE TABLE vector_$number (

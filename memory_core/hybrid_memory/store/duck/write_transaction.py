@@ -14,16 +14,6 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.base import (
-    NO_LIMIT,
-    BufferState,
-    CommitResult,
-    Decision,
-    LogEntry,
-    RequestKey,
-    ResultCodec,
-    UndoRecord,
-)
 from hybrid_memory.store.batch import ChangeSet, build_change_set
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.engine import Transaction
@@ -34,6 +24,16 @@ from hybrid_memory.store.duck.undo_table import keep_undo, read_undo
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head, WriterCache
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
+from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.writing import (
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class DuckWriteView:
-    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
+    """One moment of one namespace; see `hybrid_memory.store.writing.WriteView`."""
 
     def __init__(self, transaction: Transaction, namespace: str, head: int, now: datetime) -> None:
         self._session = transaction.reads

@@ -11,11 +11,11 @@ from hybrid_memory.clock import Clock, from_micros, never_back
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
-from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.memory_fields import MOST
+from hybrid_memory.store.writing import BufferState
 
 _HEADS = """
     SELECT log.namespace, coalesce(max(position) FILTER (position < 4611686018427387904), 0),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainedEntry
-from hybrid_memory.store.base import KEPT_UNDOS, BufferState, LogEntry, RecordUse, UndoRecord, WriteBatch
 from hybrid_memory.store.encoding import check_moment, object_to_json
 from hybrid_memory.store.memory_fields import object_from_json
+from hybrid_memory.store.writing import KEPT_UNDOS, BufferState, LogEntry, RecordUse, UndoRecord, WriteBatch
 
 if TYPE_CHECKING:
     import numpy as np

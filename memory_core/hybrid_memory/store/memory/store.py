@@ -13,32 +13,9 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, LogHead, chained, check_chain
-from hybrid_memory.store.base import (
-    NO_LIMIT,
-    PLAIN_CODEC,
-    BufferState,
-    CommitResult,
-    ConversationEntry,
-    Decision,
-    Finding,
-    Follower,
-    Lease,
-    LogEntry,
-    News,
-    OtherHub,
-    OwnLease,
-    Prefetch,
-    RecordUse,
-    Report,
-    RequestKey,
-    ResultCodec,
-    Severity,
-    Snapshot,
-    StoreInfo,
-    UndoRecord,
-    VectorIndex,
-)
+from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
+from hybrid_memory.store.findings import Finding, Report, Severity
 from hybrid_memory.store.listing import is_listed, state_of
 from hybrid_memory.store.memory.data import (
     ConversationEntries,
@@ -54,7 +31,21 @@ from hybrid_memory.store.memory.reading_journal import MemoryReadings
 from hybrid_memory.store.memory.word_columns import MemoryReencoding
 from hybrid_memory.store.memory.write_view import MemoryWriteView
 from hybrid_memory.store.memory_fields import object_from_json
+from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
 from hybrid_memory.store.reviewing import Reason, ReviewPage, ReviewRequest, reasons_of
+from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
+from hybrid_memory.store.writing import (
+    PLAIN_CODEC,
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    Prefetch,
+    RecordUse,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
 from hybrid_memory.terms import KEY_BITS, TermHasher
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.base import BufferState, LogEntry, UndoRecord
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.memory.data import NamespaceRecords, existing
+from hybrid_memory.store.writing import BufferState, LogEntry, UndoRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MemoryWriteView:
-    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
+    """One moment of one namespace; see `hybrid_memory.store.writing.WriteView`."""
 
     def __init__(self, records: NamespaceRecords, now: datetime, embedder: str | None) -> None:
         self._records = records

@@ -16,8 +16,8 @@ from hybrid_memory.store.audit_chain import SALT_BYTES, chained, erased_salt
 
 if TYPE_CHECKING:
     from hybrid_memory.store.audit_chain import ChainedEntry
-    from hybrid_memory.store.base import LogEntry
     from hybrid_memory.store.postgres.sql_session import PgSession
+    from hybrid_memory.store.writing import LogEntry
 
 _MAKE = "INSERT INTO namespace (name) VALUES ($1) ON CONFLICT DO NOTHING"
 _LOCK = "SELECT position, link, last_at FROM namespace WHERE name = $1 FOR UPDATE"

@@ -16,7 +16,7 @@ import numpy as np
 
 from hybrid_memory.clock import MOST_CARRIED, ahead_of_clock, to_micros
 from hybrid_memory.errors import EngineUnavailable, HybridMemoryError, StoreClosed
-from hybrid_memory.store.base import Finding, Report, Severity, report_of
+from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.odd_rows import OddRows, find_odd_rows
 from hybrid_memory.store.postgres.connections import EVERYTHING

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.encoding import check_text
+from hybrid_memory.store.made_anew import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.repeating import again, repeated
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, add_vectors, pinned_embedder, vectors_by_id
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.clock import Clock
-    from hybrid_memory.store.base import VectorBatch
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.sql_session import PgSession
+    from hybrid_memory.store.snapshots import VectorBatch
 
 _NEXT = "SELECT -number, identity, dimensions FROM embedder WHERE number < 0"
 # The row stays as long as this transaction: a switch waits for it.
@@ -63,7 +63,7 @@ _PART_ROWS = 5_000
 
 
 class PostgresEmbedderChange:
-    """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.base`."""
+    """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.made_anew`."""
 
     def __init__(
         self, connections: Connections, clock: Clock, guard: Callable[[PgSession], None] = lambda _: None

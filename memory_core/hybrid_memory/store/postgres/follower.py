@@ -29,7 +29,7 @@ from hybrid_memory.store.postgres.sql_session import PgSession, Row
 if TYPE_CHECKING:
     from _typeshed import HasFileno
 
-    from hybrid_memory.store.base import Follower
+    from hybrid_memory.store.neighbours import Follower
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.known_heads import KnownHeads
 

@@ -6,8 +6,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import LogTrimmed
-from hybrid_memory.store.base import News
 from hybrid_memory.store.memory_fields import NAMES
+from hybrid_memory.store.neighbours import News
 from hybrid_memory.store.postgres.memory_table import readable
 from hybrid_memory.store.postgres.tables import TRIMMED, entry_of
 from hybrid_memory.store.postgres.vector_table import read_vector

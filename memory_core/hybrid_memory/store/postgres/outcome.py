@@ -18,9 +18,9 @@ from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.tables import Head, StoredRequest, read_link, read_requests
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.base import RequestKey
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.sql_session import PgSession
+    from hybrid_memory.store.writing import RequestKey
 
 # The number of the transaction beside that of the process: a process of this number may be another one's meanwhile. `pg_xact_status`
 # would not do: of a number that is higher than all that have ended it may say nothing.

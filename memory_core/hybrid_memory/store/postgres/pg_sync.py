@@ -15,7 +15,6 @@ import psycopg
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import NO_LIMIT
 from hybrid_memory.store.encoding import check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE
 from hybrid_memory.store.postgres.appending import append_entries, erase_digests, lock_head
@@ -29,6 +28,7 @@ from hybrid_memory.store.postgres.sync_items import changed_items, item_values, 
 from hybrid_memory.store.postgres.tables import read_usage
 from hybrid_memory.store.postgres.undo_table import forget_undos_about
 from hybrid_memory.store.purge_rules import list_names
+from hybrid_memory.store.snapshots import NO_LIMIT
 from hybrid_memory.store.sync_rules import (
     BUFFER,
     FIXED_FIELDS,

@@ -1,6 +1,6 @@
 """What decisions are about to look at, read along with the lock of their namespace instead of in a round trip for each look.
 
-`hybrid_memory.store.base.Prefetch` says what a call is likely to ask for. The statements go out behind the one that takes the lock, so
+`hybrid_memory.store.writing.Prefetch` says what a call is likely to ask for. The statements go out behind the one that takes the lock, so
 what they find is true until the transaction ends. What one call of a group changes is let go for those behind it.
 """
 
@@ -15,9 +15,9 @@ from hybrid_memory.store.postgres.tables import BUFFER, LOG, buffer_of, entry_of
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId
-    from hybrid_memory.store.base import BufferState, LogEntry, Prefetch, WriteBatch
     from hybrid_memory.store.batch import ChangeSet
     from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
+    from hybrid_memory.store.writing import BufferState, LogEntry, Prefetch, WriteBatch
 
 Place = tuple[str, str]
 """Session and agent."""

@@ -18,7 +18,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.private_files import FOLDER_MODE, write_private
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.audit_chain import SALT_BYTES, anchored
-from hybrid_memory.store.base import ChangeType, Finding, LogEntry, Report, Severity, report_of
+from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE
 from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.postgres.appending import LockedHead, append_chained, append_entries, lock_head
@@ -35,6 +35,7 @@ from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.migrating import refuse_later
 from hybrid_memory.store.postgres.rewriting import is_unwritten, rewrite_tables
 from hybrid_memory.store.postgres.tables import check_log
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ import numpy as np
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import StoreError
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
-from hybrid_memory.store.base import NO_TIME, ColumnBatch, Snapshot, VectorBatch
 from hybrid_memory.store.column_batches import digests_from_hex, digests_of, run_offsets
 from hybrid_memory.store.memory_fields import FIRST_DAY, LAST_DAY, UNSTORABLE, object_from_json, texts_from_json
 from hybrid_memory.store.postgres.vector_table import pinned_embedder, vector_batches
 from hybrid_memory.store.postgres.wire_arrays import column_of, ids_of, packed, runs_of
+from hybrid_memory.store.snapshots import NO_TIME, ColumnBatch, Snapshot, VectorBatch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,30 +17,10 @@ from hybrid_memory.errors import ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.requests import Lag
 from hybrid_memory.store.audit_chain import ChainCheck
-from hybrid_memory.store.base import (
-    EMBEDDER_LEASE,
-    NO_LIMIT,
-    PLAIN_CODEC,
-    BufferState,
-    CommitResult,
-    ConversationEntry,
-    Decision,
-    Follower,
-    Lease,
-    LogEntry,
-    News,
-    OtherHub,
-    Prefetch,
-    RecordUse,
-    Report,
-    RequestKey,
-    ResultCodec,
-    Snapshot,
-    StoreInfo,
-    UndoRecord,
-    VectorIndex,
-)
+from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
 from hybrid_memory.store.encoding import check_text, object_to_json
+from hybrid_memory.store.findings import Report
+from hybrid_memory.store.neighbours import EMBEDDER_LEASE, Follower, Lease, News, OtherHub
 from hybrid_memory.store.postgres import hub_rows, list_table, review_table, schema, store_facts, tables
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
@@ -64,6 +44,19 @@ from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, pinned_emb
 from hybrid_memory.store.postgres.walls import check_login
 from hybrid_memory.store.postgres.word_columns import PostgresWordColumns
 from hybrid_memory.store.postgres.writers import Writers
+from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
+from hybrid_memory.store.writing import (
+    PLAIN_CODEC,
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    Prefetch,
+    RecordUse,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
 from hybrid_memory.terms import TermHasher
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import numpy as np
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.store.audit_notes import note_of_insert
-from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.encoding import check_number, check_text
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.postgres.appending import LockedHead, append_entries
 from hybrid_memory.store.postgres.memory_table import insert_memory
+from hybrid_memory.store.writing import ChangeType, LogEntry
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -15,19 +15,13 @@ from hybrid_memory.errors import ConstraintViolation, LogTrimmed
 from hybrid_memory.model import Json, MemoryId, Usage
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
-from hybrid_memory.store.base import (
-    NO_LIMIT,
-    BufferState,
-    ChangeType,
-    ConversationEntry,
-    LogEntry,
-    RecordUse,
-    RequestKey,
-)
+from hybrid_memory.store.base import ConversationEntry
 from hybrid_memory.store.encoding import check_moment, check_number, check_text
 from hybrid_memory.store.memory_fields import MOST, object_from_json
 from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
 from hybrid_memory.store.postgres.vector_table import PINNED, PinnedEmbedder
+from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
 
 # The first statement of every write: from here to the end of the transaction nobody else writes this namespace. The number of the
 # transaction comes along, by which it can be found out later whether it was committed.

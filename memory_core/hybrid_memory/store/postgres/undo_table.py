@@ -9,10 +9,10 @@ from typing import Any
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.base import KEPT_UNDOS, UndoRecord, WriteBatch
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import object_from_json
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
+from hybrid_memory.store.writing import KEPT_UNDOS, UndoRecord, WriteBatch
 
 _INSERT = "INSERT INTO undo (namespace, id, made_at, actor, action, body) VALUES ($1, $2, $3, $4, $5, $6)"
 _DELETE = "DELETE FROM undo WHERE namespace = $1 AND id = $2"

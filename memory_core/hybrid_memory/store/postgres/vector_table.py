@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import VectorBatch
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
+from hybrid_memory.store.snapshots import VectorBatch
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import ConstraintViolation
-from hybrid_memory.store.base import Finding, Severity
+from hybrid_memory.store.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.sql_session import PgSession, Row

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.base import OutdatedWords
+from hybrid_memory.store.made_anew import OutdatedWords
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.repeating import repeated
 
@@ -31,7 +31,7 @@ _REPLACE = """
 
 
 class PostgresWordColumns:
-    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.base.ReencodingStore`."""
+    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.made_anew.ReencodingStore`."""
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections

@@ -15,16 +15,6 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.base import (
-    NO_LIMIT,
-    BufferState,
-    CommitResult,
-    Decision,
-    LogEntry,
-    RequestKey,
-    ResultCodec,
-    UndoRecord,
-)
 from hybrid_memory.store.batch import ChangeSet, build_change_set
 from hybrid_memory.store.encoding import object_to_json
 from hybrid_memory.store.postgres import tables
@@ -41,6 +31,16 @@ from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
 from hybrid_memory.store.postgres.tables import Head, StoredRequest
 from hybrid_memory.store.postgres.undo_table import keep_undo, read_undo
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, put_vector, vectors_by_id
+from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.writing import (
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ class LockedNamespace:
 
 
 class PgWriteView:
-    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`.
+    """One moment of one namespace; see `hybrid_memory.store.writing.WriteView`.
 
     What was read is kept: decisions, and what follows from them, ask for the same again, and each time would be a round trip.
     """

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock, from_micros, never_back, to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, OutcomeUnknown, StoreError
-from hybrid_memory.store.base import CommitResult, Decision, Prefetch, RequestKey, ResultCodec
 from hybrid_memory.store.encoding import check_number, check_text
 from hybrid_memory.store.postgres import tables
 from hybrid_memory.store.postgres.outcome import Traces, was_committed
@@ -32,6 +31,7 @@ from hybrid_memory.store.postgres.pg_errors import LOST, ConnectionLost
 from hybrid_memory.store.postgres.prefetched import PrefetchPlan
 from hybrid_memory.store.postgres.silence import process_of
 from hybrid_memory.store.postgres.write_transaction import LockedNamespace, decide_and_apply, replayed
+from hybrid_memory.store.writing import CommitResult, Decision, Prefetch, RequestKey, ResultCodec
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.connections import Connections

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import MOST_CARRIED, ahead_of_clock, to_micros
 from hybrid_memory.errors import HybridMemoryError, StoreClosed
-from hybrid_memory.store.base import Finding, Report, Severity, report_of
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
@@ -26,6 +25,7 @@ from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows
 from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.odd_rows import takes_all
 from hybrid_memory.text import content_hash
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained
-from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.odd_rows import OddRows, RowKey
+from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:

@@ -27,7 +27,6 @@ import duckdb
 
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
 from hybrid_memory.private_files import copy_private
-from hybrid_memory.store.base import Finding, Report, Severity, report_of
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.engine import Engine
@@ -42,6 +41,7 @@ from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import read_mark
+from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE
 from hybrid_memory.store.odd_rows import takes_all
 from hybrid_memory.store.transfer import Refusal
