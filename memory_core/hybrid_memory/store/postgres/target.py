@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -253,8 +254,8 @@ def _secure(given: dict[str, str], environ: Mapping[str, str], *, local: bool) -
 def _is_local(given: Mapping[str, str]) -> bool:
     """Return whether connections stay on this machine: every host and address of the list does."""
     hosts, addresses = given.get("host", "").split(","), given.get("hostaddr", "").split(",")
-    # An address wins over the name beside it, but a name of its own goes to the system's resolver.
-    return all(map(_stays, addresses)) if any(addresses) else all(map(_stays, hosts))
+    # An address wins over the name beside it, but a name without one goes to the system's resolver.
+    return all(_stays(address or name) for name, address in zip_longest(hosts, addresses, fillvalue=""))
 
 
 def _stays(host: str) -> bool:
@@ -266,10 +267,10 @@ def _stays(host: str) -> bool:
         return False
 
 
-def _check_ports(given: Mapping[str, str]) -> None:
+def _check_ports(given: Mapping[str, str], place: str = STORE) -> None:
     for port in given.get("port", "").split(","):
         if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):  # noqa: PLR2004 - ports have 16 bits
-            raise InvalidInput(STORE, "has a port that is none")
+            raise InvalidInput(place, "has a port that is none")
 
 
 def _parsed(address: str, place: str = STORE) -> _Address:
@@ -287,6 +288,9 @@ def _parsed(address: str, place: str = STORE) -> _Address:
         login, behind = "", rest
     user, _, password = login.partition(":")
     before, _, query = behind.partition("?")
+    if "@" in before:
+        # What stands there is the rest of a password, and would be shown as a host or a database.
+        raise InvalidInput(place, "has more than one @, or a / before it; within a password write them as %40 and %2F")
     hosts, _, database = before.partition("/")
     names, ports = _hosts_of(hosts, place)
     found = {
@@ -307,6 +311,7 @@ def _parsed(address: str, place: str = STORE) -> _Address:
                 "has a parameter that PostgreSQL does not know, or that does not belong in the address of a store",
             )
         found[name] = value
+    _check_ports(found, place)
     return _Address({name: value for name, value in found.items() if value.strip(",")})
 
 

@@ -157,6 +157,9 @@ class TestEncryption:
     def test_an_address_beside_a_local_name_counts(self) -> None:
         assert target_of("postgresql://localhost/memory?hostaddr=10.0.0.7", {}).encrypted
 
+    def test_a_name_without_an_address_counts_beside_one_that_has_a_local_one(self) -> None:
+        assert target_of("postgresql://localhost,db.example/memory?hostaddr=127.0.0.1,", {}).encrypted
+
     def test_an_unknown_mode_is_refused_everywhere(self) -> None:
         assert "sslmode" in refusal("postgresql://localhost/memory?sslmode=full")
 
@@ -179,6 +182,15 @@ class TestSecrets:
     def test_a_password_is_never_shown(self, address: str) -> None:
         target = target_of(address, {})
         assert SECRET not in target.shown + repr(target) + shown_address(address)
+
+    @pytest.mark.parametrize("begin", ["p@", "12/", "p/", "p@12/", "p/x@"])
+    def test_nothing_is_shown_of_a_password_whose_marks_were_not_escaped(self, begin: str) -> None:
+        address = f"postgresql://hub:{begin}{SECRET}@db.example/memory"
+        assert holds_secret(address)
+        assert SECRET not in shown_address(address) + outcome(address)
+
+    def test_what_stands_in_the_place_of_a_port_and_is_none_is_not_shown(self) -> None:
+        assert SECRET not in shown_address(f"postgresql://hub:{SECRET}/memory")
 
     def test_what_is_shown_names_user_host_database_and_schema(self) -> None:
         address = f"postgresql://hub:{SECRET}@db.example:6432/memory?options=-csearch_path%3Dteam"
