@@ -11,7 +11,7 @@ import pytest
 import trustme
 from tests.postgres.server import HUB, TEMPLATE, PostgresServer, running_server
 
-from hybrid_memory.errors import EngineUnavailable, HybridMemoryError
+from hybrid_memory.errors import AccessRefused, EngineUnavailable, HybridMemoryError
 from hybrid_memory.store.postgres import target
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.target import target_of
@@ -159,3 +159,63 @@ def test_the_password_of_a_file_opens_it(
     with connections.reading(EVERYTHING) as session:
         assert session.rows("SELECT 1") == [(1,)]
     connections.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    found = tmp_path / "password"
+    found.write_text(SECRET + "\n")
+    found.chmod(0o600)
+    return found
+
+
+@pytest.fixture
+def connections(
+    server: PostgresServer, authority: trustme.CA, roots: Path, show: Callable[[trustme.LeafCert], None], file: Path
+) -> Iterator[Connections]:
+    """Those of a hub that runs, to a server whose password changes."""
+    show(authority.issue_cert(HOST))
+    made = Connections(target_of(address(server, roots), {}, file).conninfo_now, size=1, wait_seconds=2)
+    made.open()
+    assert answers(made)
+    yield made
+    made.close()
+    server.rows(f"ALTER ROLE {HUB} PASSWORD '{SECRET}'")
+
+
+def answers(connections: Connections) -> bool:
+    with connections.reading(EVERYTHING) as session:
+        return session.rows("SELECT 1") == [(1,)]
+
+
+def rotate(server: PostgresServer) -> str:
+    """Give the login another password, and end what it has open."""
+    password = "an0ther-" + SECRET
+    server.rows(f"ALTER ROLE {HUB} PASSWORD '{password}'")
+    server.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{HUB}'")
+    return password
+
+
+def test_a_hub_that_runs_takes_a_new_password_from_its_file(
+    server: PostgresServer, connections: Connections, file: Path
+) -> None:
+    file.write_text(rotate(server))
+    assert answers(connections)
+
+
+def test_until_the_file_has_it_the_login_is_told_as_refused_and_then_all_goes_on(
+    server: PostgresServer, connections: Connections, file: Path
+) -> None:
+    password = rotate(server)
+    with pytest.raises(AccessRefused, match="see user and password"):
+        answers(connections)
+    file.write_text(password)
+    assert answers(connections)
+
+
+def test_a_file_that_is_gone_for_a_moment_leaves_the_former_password(
+    server: PostgresServer, connections: Connections, file: Path
+) -> None:
+    file.unlink()
+    server.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{HUB}'")
+    assert answers(connections)

@@ -102,7 +102,7 @@ def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source:
     with _driver_needed():
         from hybrid_memory.store.postgres.store import PostgresStore
     store = PostgresStore.open(
-        target.conninfo,
+        target.conninfo_now,
         clock,
         size=settings.store_connections,
         wait_seconds=settings.store_wait_seconds,
@@ -128,7 +128,7 @@ def restorer_of(settings: StoreSettings, home: Path) -> Restorer:
     with _driver_needed():
         from hybrid_memory.store.postgres.restoring_store import restorer_of_database
 
-    return restorer_of_database(target.conninfo, home, wait_seconds=settings.store_wait_seconds)
+    return restorer_of_database(target.conninfo_now, home, wait_seconds=settings.store_wait_seconds)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import AccessRefused, SchemaTooNew
+from hybrid_memory.store.postgres.conninfo import Conninfo, conninfo_now
 from hybrid_memory.store.postgres.pg_errors import (
     RightsMissing,
     RoleGone,
@@ -64,11 +65,11 @@ logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 class Connections:
     """Gives out sessions, each in one transaction of one connection; safe in several threads.
 
-    ``conninfo`` is libpq's; ``size`` connections at most are open at once. A call waits up to ``wait_seconds`` for one that works, also
-    while the server is away.
+    ``conninfo`` is asked for each connection; ``size`` connections at most are open at once. A call waits up to ``wait_seconds`` for one
+    that works, also while the server is away.
     """
 
-    def __init__(self, conninfo: str, *, size: int = 10, wait_seconds: float = 10.0) -> None:
+    def __init__(self, conninfo: Conninfo, *, size: int = 10, wait_seconds: float = 10.0) -> None:
         self.conninfo = conninfo
         self.size = size
         self.wait_seconds = wait_seconds
@@ -225,7 +226,7 @@ class Connections:
                     raise psycopg_pool.PoolClosed
                 try:
                     connection = self._kind.connect(
-                        self.conninfo,
+                        conninfo_now(self.conninfo),
                         autocommit=True,
                         cursor_factory=psycopg.RawCursor,
                         connect_timeout=max(int(deadline - monotonic()), _LOOK_SECONDS),
@@ -250,7 +251,7 @@ class Connections:
         """Return why the server takes no connection, or none that a store can be had over, where it says so; the pool tells nobody."""
 
         def connect() -> Connection:
-            return self._kind.connect(self.conninfo, autocommit=True, connect_timeout=_LOOK_SECONDS)
+            return self._kind.connect(conninfo_now(self.conninfo), autocommit=True, connect_timeout=_LOOK_SECONDS)
 
         try:
             with closing(connect()) as connection:

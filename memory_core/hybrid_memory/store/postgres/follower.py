@@ -22,6 +22,7 @@ import psycopg
 from hybrid_memory.errors import SchemaTooNew, StoreError
 from hybrid_memory.store.postgres import hub_rows, schema
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.conninfo import conninfo_now
 from hybrid_memory.store.postgres.hints import digest_of, read_hint
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
@@ -154,7 +155,7 @@ class ServerFollower:
 
     def _connect(self) -> psycopg.Connection[Row]:
         connection: psycopg.Connection[Row] = psycopg.connect(
-            self._connections.conninfo,
+            conninfo_now(self._connections.conninfo),
             autocommit=True,
             cursor_factory=psycopg.RawCursor,
             connect_timeout=_CONNECT_SECONDS,

@@ -16,6 +16,8 @@ from time import monotonic
 
 import psycopg
 
+from hybrid_memory.store.postgres.conninfo import Conninfo, conninfo_now
+
 CHANNEL = "hybrid_memory"
 _DIGEST_BYTES = 12
 _SILENT_SECONDS = 2.0  # without an answer to a hint; then the connection is made anew
@@ -50,7 +52,7 @@ class Announcer:
     The thread connects too. It would be woken up milliseconds late by a hub that goes on with what it wrote.
     """
 
-    def __init__(self, conninfo: str, secret: int) -> None:
+    def __init__(self, conninfo: Conninfo, secret: int) -> None:
         self._conninfo = conninfo
         self.secret = secret
         self._waiting: dict[str, int] = {}
@@ -123,7 +125,7 @@ class Announcer:
             connection.close()
 
     def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
-        connection = psycopg.connect(self._conninfo, autocommit=True, cursor_factory=psycopg.RawCursor)
+        connection = psycopg.connect(conninfo_now(self._conninfo), autocommit=True, cursor_factory=psycopg.RawCursor)
         connection.execute(_QUICK)
         return connection
 

@@ -19,6 +19,7 @@ from hybrid_memory.store.encoding import check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE
 from hybrid_memory.store.postgres.appending import append_entries, erase_digests, lock_head
 from hybrid_memory.store.postgres.connections import EVERYTHING
+from hybrid_memory.store.postgres.conninfo import conninfo_now
 from hybrid_memory.store.postgres.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.postgres.purge_rows import delete_rows, delete_vectors, forget_requests_about
@@ -272,7 +273,7 @@ class PostgresSync:
     def alone(self) -> Iterator[bool]:
         """Hold that no other hub synchronises this store; gives False if one does. It ends with this process, whatever happens to it."""
         with translated():
-            connection = psycopg.connect(self._connections.conninfo, autocommit=True)
+            connection = psycopg.connect(conninfo_now(self._connections.conninfo), autocommit=True)
         try:
             with translated():
                 row = connection.execute(_ALONE).fetchone()

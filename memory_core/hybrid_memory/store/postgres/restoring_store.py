@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.conninfo import Conninfo
 from hybrid_memory.store.postgres.migrating import migrate, refuse_later
 from hybrid_memory.store.postgres.row_tables import PgRows, add_rows, clear_table, number_readings_on
 from hybrid_memory.store.postgres.vector_table import pinned_embedder
@@ -86,7 +87,7 @@ class PostgresRestorer:
         return folder
 
 
-def restorer_of_database(conninfo: str, home: Path, *, wait_seconds: float) -> PostgresRestorer:
+def restorer_of_database(conninfo: Conninfo, home: Path, *, wait_seconds: float) -> PostgresRestorer:
     """Return what restores the store in a database that this process need not have open; its tables are made if there are none."""
     return _ClosedStoreRestorer(Connections(conninfo, size=2, wait_seconds=wait_seconds), home)
 

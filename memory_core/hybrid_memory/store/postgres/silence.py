@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from hybrid_memory.store.postgres.conninfo import Conninfo, conninfo_now
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -78,7 +80,7 @@ def process_of(connection: psycopg.Connection[Any]) -> int:
 class Watch:
     """Watches waits for answers; one longer than ``seconds`` is looked into. Safe in several threads."""
 
-    def __init__(self, conninfo: str, seconds: float) -> None:
+    def __init__(self, conninfo: Conninfo, seconds: float) -> None:
         self._conninfo = conninfo
         self._seconds = seconds
         self._waits: set[_Wait] = set()
@@ -139,7 +141,7 @@ class Watch:
         seconds = max(int(self._seconds), _LEAST_SECONDS_TO_CONNECT)
         with (
             suppress(psycopg.Error),
-            psycopg.connect(self._conninfo, autocommit=True, connect_timeout=seconds) as connection,
+            psycopg.connect(conninfo_now(self._conninfo), autocommit=True, connect_timeout=seconds) as connection,
         ):
             for process in processes:
                 row = connection.execute(_STATE, (process,)).fetchone()

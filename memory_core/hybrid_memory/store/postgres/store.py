@@ -23,6 +23,7 @@ from hybrid_memory.store.findings import Report
 from hybrid_memory.store.neighbours import EMBEDDER_LEASE, Follower, Lease, News, OtherHub
 from hybrid_memory.store.postgres import hub_rows, list_table, review_table, schema, store_facts, tables
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.conninfo import Conninfo
 from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
 from hybrid_memory.store.postgres.follower import ServerFollower
 from hybrid_memory.store.postgres.hints import Announcer, digest_of
@@ -104,7 +105,7 @@ class PostgresStore:
     @classmethod
     def open(
         cls,
-        conninfo: str,
+        conninfo: Conninfo,
         clock: Clock,
         *,
         size: int = 10,
@@ -112,7 +113,7 @@ class PostgresStore:
         random_source: RandomSource | None = None,
         notices: tuple[str, ...] = (),
     ) -> PostgresStore:
-        """Open or make the store in the database that ``conninfo`` (libpq's) names.
+        """Open or make the store in the database that ``conninfo`` names.
 
         At most ``size`` connections are open at once, and two more. A call waits up to ``wait_seconds`` for a server that is away.
         ``random_source`` gives a new store its secrets; it is the machine's when not given. ``notices`` are told by `info`.

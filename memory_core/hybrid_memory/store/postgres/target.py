@@ -107,6 +107,7 @@ class Target:
     ``conninfo`` is for libpq alone: it may hold a password, so it is in no message and not in ``repr``. ``shown`` is the address as
     people may see it and type it. ``digest`` is the same for addresses of the same database, schema and user, whatever else they say.
     ``encrypted`` is whether connections have to use TLS. ``notices`` say what of the address is weaker than it could be.
+    ``password_file`` is where the password of ``conninfo`` was read, if in a file.
     """
 
     conninfo: str = field(repr=False)
@@ -114,6 +115,17 @@ class Target:
     digest: str
     encrypted: bool
     notices: tuple[str, ...] = ()
+    password_file: Path | None = None
+
+    def conninfo_now(self) -> str:
+        """Return ``conninfo`` with the password that its file holds at this moment: it may have been changed since."""
+        if self.password_file is None:
+            return self.conninfo
+        try:
+            password = read_password(self.password_file)
+        except InvalidInput:  # gone, or being written at this moment; the former may still do
+            return self.conninfo
+        return f"{self.conninfo} password={_quoted(password)}"  # of two libpq takes the latter
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +205,7 @@ def target_of(address: str, environ: Mapping[str, str], password_file: Path | No
         digest=_digest(given),
         encrypted=not local,
         notices=notices,
+        password_file=password_file,
     )
 
 
