@@ -17,6 +17,7 @@ from hybrid_memory.config_file import CONFIG, read_config
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.setting_problems import nearest_name, no_setting, plain, setting_error
 from hybrid_memory.settings import PREFIX, ClientSettings, HookSwitches, StoreSettings, as_switches, variables
+from hybrid_memory.store.postgres.target import PASSWORD_FILE, read_password, refuse_secret, shown_address, target_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -134,11 +135,9 @@ def _state(
 
 def _address(text: str, source: str, problem: str | None) -> tuple[str, str | None]:
     """Return the address of a database as people may see it, and what is wrong with it."""
-    from hybrid_memory.store.postgres.target import refuse_secret, shown_address
-
     if source == "file" and problem is None:
         try:
-            refuse_secret(text, _ADDRESS)
+            _check_address(text)
         except InvalidInput as error:
             problem = error.problem
     return shown_address(text), problem
@@ -173,11 +172,23 @@ def parse_setting(name: str, text: str) -> dict[str, SettingValue]:
     check_store_setting(name)
     part = name.removeprefix(f"{HOOKS}.")
     field = HookSwitches.model_fields[part] if part != name else StoreSettings.model_fields[name]
+    value = check_value(name, field, text)
     if name == _ADDRESS:
-        from hybrid_memory.store.postgres.target import refuse_secret
+        _check_address(str(value))
+    if isinstance(value, Path):
+        value = value.expanduser().absolute()  # the program that reads it has another working folder
+    if name == PASSWORD_FILE:
+        read_password(Path(str(value)))
+    return {name: _shown(value)}
 
-        return {name: refuse_secret(str(check_value(name, field, text)), name)}
-    return {name: _shown(check_value(name, field, text))}
+
+def _check_address(text: str) -> None:
+    """Check what the start would refuse of an address that stands in ``config.toml``, whatever the variables there say.
+
+    Raises:
+        InvalidInput: it holds a password, or cannot be used.
+    """
+    target_of(refuse_secret(text, _ADDRESS), {})
 
 
 def check_store_setting(name: str) -> None:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.postgres
 
 HOST = "db.example"
 SECRET = "s3cr3t-of-nobody"  # noqa: S105 - it opens a server of the test's own
+END_ALL = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{HUB}'"  # noqa: S608 - a constant
 LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 
 
@@ -192,7 +193,7 @@ def rotate(server: PostgresServer) -> str:
     """Give the login another password, and end what it has open."""
     password = "an0ther-" + SECRET
     server.rows(f"ALTER ROLE {HUB} PASSWORD '{password}'")
-    server.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{HUB}'")
+    server.rows(END_ALL)
     return password
 
 
@@ -217,5 +218,5 @@ def test_a_file_that_is_gone_for_a_moment_leaves_the_former_password(
     server: PostgresServer, connections: Connections, file: Path
 ) -> None:
     file.unlink()
-    server.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{HUB}'")
+    server.rows(END_ALL)
     assert answers(connections)

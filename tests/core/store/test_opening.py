@@ -60,6 +60,38 @@ def test_a_password_is_not_written_to_the_file_of_settings():
         parse_setting("store", WITH_PASSWORD)
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("postgresql://hub@db.example/team?sslmode=prefer", "without TLS"),
+        ("postgresql://hub@db.example:many/team", "a port that is none"),
+        ("postgresql://hub@db.example/team?colour=red", "a parameter that PostgreSQL does not know"),
+    ],
+)
+class TestAnAddressThatTheStartWouldRefuse:
+    def test_is_refused_where_it_is_set(self, address, words):
+        with pytest.raises(InvalidInput, match=words):
+            parse_setting("store", address)
+
+    def test_is_told_where_it_stands(self, tmp_path, address, words):
+        (tmp_path / "config.toml").write_text(f'store = "{address}"\n')
+        state = next(one for one in report_settings({"home": tmp_path}).settings if one.name == "store")
+        assert words in (state.problem or "")
+
+
+def test_a_file_is_set_by_its_whole_path_for_the_hub_runs_elsewhere(tmp_path, monkeypatch):
+    file = tmp_path / "password"
+    file.write_text("tulip-9313\n")
+    file.chmod(0o600)
+    monkeypatch.chdir(tmp_path)
+    assert parse_setting("store_password_file", "password") == {"store_password_file": str(file)}
+
+
+def test_a_password_file_that_cannot_be_read_is_refused_where_it_is_set(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        parse_setting("store_password_file", str(tmp_path / "absent"))
+
+
 def test_a_report_tells_of_a_password_in_the_file(tmp_path):
     (tmp_path / "config.toml").write_text(f'store = "{WITH_PASSWORD}"\n')
     state = next(one for one in report_settings({"home": tmp_path}).settings if one.name == "store")
