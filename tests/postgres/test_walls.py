@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -11,7 +12,7 @@ import pytest
 from tests.postgres.server import HUB, KEEPER, Database
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.errors import ConstraintViolation, HybridMemoryError
+from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, HybridMemoryError
 from hybrid_memory.store.findings import Severity
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.preparing import ONLY_READ, SHARED, prepare
@@ -400,6 +401,18 @@ class TestWhichRole:
         now[0] = 11
         assert roles.role_for(["x"]) == "a"
         assert len(asked) == 2
+
+    def test_nobody_waits_until_another_was_not_answered(self) -> None:
+        both_ask = threading.Barrier(2, timeout=20)
+
+        def load() -> list[tuple[str, frozenset[str]]]:
+            both_ask.wait()
+            raise EngineUnavailable("away")
+
+        roles = NamespaceRoles(load, lambda: 0.0)
+        with ThreadPoolExecutor(2) as threads:
+            calls = [threads.submit(roles.role_for, ["x"]) for _ in range(2)]
+        assert [type(one.exception()) for one in calls] == [EngineUnavailable, EngineUnavailable]
 
     def test_no_namespace_takes_no_role(self) -> None:
         assert NamespaceRoles(lambda: [("a", frozenset({"x"}))], lambda: 0.0).role_for([]) == "none"

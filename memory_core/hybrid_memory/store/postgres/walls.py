@@ -153,11 +153,17 @@ class NamespaceRoles:
     def role_for(self, namespaces: Sequence[str]) -> str:
         """Return the role with the fewest namespaces that has all of these, `NO_ROLE` where there is none.
 
-        What was loaded last serves while another thread loads; before the first time all wait for it.
+        What was loaded last serves while another thread loads. Before the first time each loads for itself: if they took turns while the
+        database is away, the last would wait as many times as long as there are threads.
         """
         loaded_at = self._loaded_at
-        if loaded_at is None or self._now() - loaded_at > _REFRESH_SECONDS:
-            self._refresh(wait=loaded_at is None)
+        if loaded_at is None:
+            self._refresh()
+        elif self._now() - loaded_at > _REFRESH_SECONDS and self._lock.acquire(blocking=False):
+            try:
+                self._refresh()
+            finally:
+                self._lock.release()
         wanted = frozenset(namespaces)
         return next((role for role, reach in self._roles if wanted and wanted <= reach), NO_ROLE)
 
@@ -165,16 +171,9 @@ class NamespaceRoles:
         """Ask the database anew before the next transaction: what was known of roles is true no more."""
         self._loaded_at = None
 
-    def _refresh(self, *, wait: bool) -> None:
-        if not self._lock.acquire(blocking=wait):
-            return
-        try:
-            if wait and self._loaded_at is not None:
-                return
-            self._roles = self._load()
-            self._loaded_at = self._now()
-        finally:
-            self._lock.release()
+    def _refresh(self) -> None:
+        self._roles = self._load()
+        self._loaded_at = self._now()
 
 
 def roles_of_login(session: PgSession) -> Sequence[tuple[str, frozenset[str]]]:
