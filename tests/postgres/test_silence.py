@@ -60,6 +60,23 @@ def test_a_write_that_waits_for_a_lock_for_long_is_not_given_up(database):
     store.close()
 
 
+def test_a_server_that_notes_no_states_is_waited_for_too(database):
+    database.rows(f"ALTER DATABASE {database.name} SET track_activities = off")
+    store = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=0.4)
+    put(store, "a")
+    with psycopg.connect(database.conninfo_of(ADMIN)) as other:
+        other.execute(LOCK)
+        former = set(database.server.backends(database.name))
+        written = threading.Thread(target=put, args=(store, "b"))
+        written.start()
+        written.join(1.5)  # many times what is waited for an answer
+        assert written.is_alive()
+        assert former <= set(database.server.backends(database.name))
+    written.join(20)
+    assert store.head("default") == 2
+    store.close()
+
+
 def test_a_machine_that_sleeps_in_the_middle_of_a_write_is_not_waited_for(database):
     store = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=1)
     put(store, "a")

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 AT_WORK = "SELECT pg_advisory_xact_lock_shared(7340032, 3)"
 """Sent in a transaction that may leave the server alone for long, as while a file is written; it is never ended for that."""
 
-_STATE = "SELECT state, wait_event_type FROM pg_stat_activity WHERE pid = %s"
+# A server that notes no states (track_activities) still tells what its processes wait for.
+_STATE = """
+    SELECT state = 'active' OR (state = 'disabled' AND wait_event IS DISTINCT FROM 'ClientRead'), wait_event_type
+    FROM pg_stat_activity WHERE pid = %s
+"""
 # In a pipeline a transaction is "active" while its client says nothing, so it is known by what its process waits for, and no time limit
 # of the server's own ends it. Other logins' are left alone: this one may not be allowed to end them.
 _END_WHO_SLEEPS = """
@@ -145,7 +149,7 @@ class Watch:
         ):
             for process in processes:
                 row = connection.execute(_STATE, (process,)).fetchone()
-                if row is not None and row[0] == "active":
+                if row is not None and row[0]:
                     found.add(process)
                     if row[1] == "Lock":
                         connection.execute(_END_WHO_SLEEPS, (process, self._seconds * _LOOKS))
