@@ -236,6 +236,7 @@ class Connections:
                     if (reason := reason_of_refusal(error)) is not None:
                         raise AccessRefused(reason) from None
                     if monotonic() >= deadline:
+                        refuse_if_full(error)
                         raise
                     sleep(_PAUSE_SECONDS)
                 else:

@@ -5,6 +5,7 @@ A message never holds what the server said: that may name a host, a role, a stat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -64,15 +65,26 @@ _PARAMETER = (
     "(pgbouncer: ignore_startup_parameters drops it, ALTER ROLE ... SET search_path says the same), or leave it out"
 )
 
+_REFUSED = (
+    "the database answers and refuses the connection, for a reason that this program cannot read; see user and password, the database's "
+    "name, the server's rules for this machine (pg_hba.conf), how many connections it gives this login, and its log"
+)
+_IDLED = (
+    "the database ended a transaction that paused or lasted for longer than it allows; nothing was changed. Allow this login more: "
+    "idle_in_transaction_session_timeout and transaction_timeout, ten minutes at least"
+)
+
 # What libpq says of a refused connection, for which it has no code; the server's own words are these where its messages are English.
 _REFUSALS: Sequence[tuple[tuple[str, ...], str]] = (
     (("certificate", "SSL error", "tlsv1 alert"), _CERTIFICATE),
     (("server does not support SSL",), _NO_TLS),
-    (("authentication failed", "no password supplied", "no pg_hba.conf entry", "authentication method"), _LOGIN),
+    (("authentication failed", "no password supplied", "pg_hba.conf", "authentication method"), _LOGIN),
     (("FATAL:  role ", "is not permitted to log in", "permission denied for database"), _LOGIN),
     (("FATAL:  database ", "no such database"), _NO_DATABASE),
     (("unsupported startup parameter",), _PARAMETER),
 )
+# What the server said begins in any language with a word for how bad it is; libpq's own words do not look so.
+_SAID_BY_SERVER = re.compile(r": [^:\n]{1,40}:  (.*)")
 
 _NO_MORE_CONNECTIONS = ("too many connections", "too many clients", "remaining connection slots")
 
@@ -98,7 +110,8 @@ _BY_CODE: Sequence[tuple[tuple[str, ...], _Make]] = (
     (("22",), lambda: ConstraintViolation(_VALUE)),
     (("54",), lambda: ConstraintViolation(_VALUE)),
 )
-_LOST_CODES = ("08", "57P", "25P03", "25P04")  # the connection, the server, a transaction that idled too long
+_IDLE_CODES = ("25P03", "25P04")  # a transaction that paused, or lasted, for too long
+_LOST_CODES = ("08", "57P", *_IDLE_CODES)  # the connection, the server
 
 
 class ConnectionLost(EngineUnavailable):
@@ -129,7 +142,7 @@ def translate(error: Exception, *, committing: bool = False) -> StoreError:
     if isinstance(error, psycopg_pool.PoolTimeout | psycopg_pool.TooManyRequests):
         return EngineUnavailable(LOST)
     if is_lost(error):
-        return OutcomeUnknown(_UNKNOWN) if committing else ConnectionLost(LOST)
+        return OutcomeUnknown(_UNKNOWN) if committing else ConnectionLost(_IDLED if code in _IDLE_CODES else LOST)
     for codes, make in _BY_CODE:
         if code.startswith(codes):
             return make()
@@ -152,7 +165,22 @@ def is_lost(error: BaseException) -> bool:
 def reason_of_refusal(error: BaseException) -> str | None:
     """Return why a connection was refused where trying again does not help, None for all that may pass by itself."""
     said = str(error)
-    return next((reason for words, reason in _REFUSALS if any(one in said for one in words)), None)
+    known = next((reason for words, reason in _REFUSALS if any(one in said for one in words)), None)
+    return known or (_REFUSED if _refuses_by_name(error, said) else None)
+
+
+def _refuses_by_name(error: BaseException, said: str) -> bool:
+    """Return whether the server refuses a login or a database in words of any language.
+
+    It quotes the name of what it refuses; one that is only starting up, or full, quotes none. Where it is full for one login alone it
+    does, which is known by the words of one language only.
+    """
+    tried = getattr(error, "pgconn", None)
+    if tried is None or any(words in said for words in _NO_MORE_CONNECTIONS):
+        return False
+    names = "|".join(re.escape(name.decode(errors="replace")) for name in (tried.user, tried.db) if name)
+    quoted = re.compile(rf"[^\w\s]\s?({names})\s?[^\w\s]")
+    return any(names and quoted.search(answer) for answer in _SAID_BY_SERVER.findall(said))
 
 
 def refuse_if_full(error: BaseException) -> None:
