@@ -40,6 +40,7 @@ class Proxy:
         self.cuts = 0
         """Connections that a `cut_after` has broken."""
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
+        self._forgotten: set[tuple[socket.socket, socket.socket]] = set()
         self._lock = threading.Lock()
         self._open = threading.Event()  # bytes are let through
         self._open.set()
@@ -82,6 +83,11 @@ class Proxy:
     def hold(self) -> None:
         """Carry nothing more for now, and close nothing: a network that is silent."""
         self._open.clear()
+
+    def forget_all(self) -> None:
+        """Carry nothing more for the connections of this moment, ever, and close none; others are carried: a router was exchanged."""
+        with self._lock:
+            self._forgotten |= self._pairs
 
     def go_on(self) -> None:
         """Carry what was held, and all that comes; refuse nobody."""
@@ -129,6 +135,8 @@ class Proxy:
         try:
             while piece := source.recv(_CHUNK):
                 self._open.wait()
+                if pair in self._forgotten:
+                    continue
                 if self._delay:
                     sleep(self._delay)
                 allowed = self._allowed(len(piece), direction)

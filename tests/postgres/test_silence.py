@@ -14,6 +14,7 @@ from tests.postgres.server import ADMIN, HUB, Database
 
 from hybrid_memory.errors import EngineUnavailable, OutcomeUnknown
 from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.hints import CHANNEL, Announcer
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import FakeClock
 
@@ -43,6 +44,63 @@ def test_calls_in_a_silent_network_end_and_go_on_when_it_speaks(proxy, database)
     put(store, "c")
     assert one(store, "c") == memory("c")
     store.close()
+
+
+def test_a_hub_follows_on_after_its_connections_were_forgotten_on_the_way(proxy, database):
+    store, follower = PostgresStore.open(proxy.conninfo, FakeClock(), wait_seconds=1), _Follower()
+    other = PostgresStore.open(database.conninfo, FakeClock())
+    assert store.head("default") == 0  # so that the first look has news of it already
+    store.follow(follower)
+    put(other, "a")
+    assert follower.hears(1)
+    proxy.forget_all()
+    put(other, "b")
+    assert follower.hears(2)
+    store.close()
+    other.close()
+
+
+def test_hints_go_on_after_the_first_words_of_their_connection_were_swallowed(proxy, database):
+    connections, made = Connections(proxy.conninfo, wait_seconds=1), []
+    connections.open()
+
+    def connect():
+        made.append(connections.connect())
+        if len(made) == 1:
+            proxy.forget_all()
+        return made[-1]
+
+    announcer = Announcer(connect, 1)
+    with psycopg.connect(database.conninfo_of(ADMIN), autocommit=True) as listener:
+        listener.execute(f"LISTEN {CHANNEL}")
+        assert any(_is_heard(listener, announcer, at) for at in range(1, 20))
+    announcer.close()
+    connections.close()
+
+
+def _is_heard(listener, announcer, position):
+    announcer.announce("default", position)
+    return list(listener.notifies(timeout=1, stop_after=1))
+
+
+class _Follower:
+    """Notes up to where the namespace is said to have come."""
+
+    def __init__(self):
+        self._head = 0
+        self._changed = threading.Condition()
+
+    def hears(self, head):
+        with self._changed:
+            return self._changed.wait_for(lambda: self._head >= head, 20)
+
+    def on_change(self, _, head):
+        with self._changed:
+            self._head = max(head, self._head)
+            self._changed.notify_all()
+
+    def marks(self):
+        return {}
 
 
 def test_a_write_that_waits_for_a_lock_for_long_is_not_given_up(database):

@@ -11,7 +11,7 @@ import select
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import psycopg_pool
@@ -217,6 +217,18 @@ class Connections:
             with translated():
                 self._pool.putconn(connection)
 
+    def connect(self, **options: Any) -> Connection:
+        """Return a connection beside the pool, with libpq's ``options``; it is let go of when the network swallows what it says.
+
+        Raises:
+            psycopg.Error: there is none; nothing is waited for.
+        """
+        connection = self._kind.connect(
+            conninfo_now(self.conninfo), autocommit=True, cursor_factory=psycopg.RawCursor, **options
+        )
+        connection.server_process = server_process(connection)
+        return connection
+
     def _connection_beside(self) -> Connection:
         """Return a new connection; waits for a server that is away as the pool does."""
         deadline = monotonic() + self.wait_seconds
@@ -225,12 +237,7 @@ class Connections:
                 if self._pool.closed:
                     raise psycopg_pool.PoolClosed
                 try:
-                    connection = self._kind.connect(
-                        conninfo_now(self.conninfo),
-                        autocommit=True,
-                        cursor_factory=psycopg.RawCursor,
-                        connect_timeout=max(int(deadline - monotonic()), _LOOK_SECONDS),
-                    )
+                    connection = self.connect(connect_timeout=max(int(deadline - monotonic()), _LOOK_SECONDS))
                     _configure(connection)
                 except psycopg.OperationalError as error:
                     if (reason := reason_of_refusal(error)) is not None:
@@ -252,7 +259,7 @@ class Connections:
         """Return why the server takes no connection, or none that a store can be had over, where it says so; the pool tells nobody."""
 
         def connect() -> Connection:
-            return self._kind.connect(conninfo_now(self.conninfo), autocommit=True, connect_timeout=_LOOK_SECONDS)
+            return self.connect(connect_timeout=_LOOK_SECONDS)
 
         try:
             with closing(connect()) as connection:

@@ -22,7 +22,6 @@ import psycopg
 from hybrid_memory.errors import SchemaTooNew, StoreError
 from hybrid_memory.store.postgres import hub_rows, schema
 from hybrid_memory.store.postgres.connections import EVERYTHING
-from hybrid_memory.store.postgres.conninfo import conninfo_now
 from hybrid_memory.store.postgres.hints import digest_of, read_hint
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
@@ -154,13 +153,7 @@ class ServerFollower:
                 self._wait(_RETRY_SECONDS)
 
     def _connect(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] = psycopg.connect(
-            conninfo_now(self._connections.conninfo),
-            autocommit=True,
-            cursor_factory=psycopg.RawCursor,
-            connect_timeout=_CONNECT_SECONDS,
-            tcp_user_timeout=_LOST_AFTER_MS,
-        )
+        connection = self._connections.connect(connect_timeout=_CONNECT_SECONDS, tcp_user_timeout=_LOST_AFTER_MS)
         connection.execute(_EVERYTHING)
         connection.execute(_LISTEN)
         self._is_new_connection = True

@@ -12,11 +12,17 @@ import hashlib
 import logging
 import selectors
 import threading
+from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from hybrid_memory.store.postgres.conninfo import Conninfo, conninfo_now
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Connection: TypeAlias = psycopg.Connection[Any]
+
 
 CHANNEL = "hybrid_memory"
 _DIGEST_BYTES = 12
@@ -52,11 +58,11 @@ class Announcer:
     The thread connects too. It would be woken up milliseconds late by a hub that goes on with what it wrote.
     """
 
-    def __init__(self, conninfo: Conninfo, secret: int) -> None:
-        self._conninfo = conninfo
+    def __init__(self, connect: Callable[[], Connection], secret: int) -> None:
+        self._connect = connect
         self.secret = secret
         self._waiting: dict[str, int] = {}
-        self._ready: psycopg.Connection[tuple[object, ...]] | None = None
+        self._ready: Connection | None = None
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -109,7 +115,7 @@ class Announcer:
                 if connection is not None and not _is_answered(connection, _SILENT_SECONDS):
                     connection.close()
                     connection = None
-                connection = connection or self._connect()
+                connection = connection or self._connect_anew()
                 with connection.pipeline():
                     for namespace, position in hints.items():
                         connection.execute(_HINT, (hint_of(self.secret, namespace, position),), prepare=True)
@@ -124,13 +130,13 @@ class Announcer:
         if connection is not None:
             connection.close()
 
-    def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
-        connection = psycopg.connect(conninfo_now(self._conninfo), autocommit=True, cursor_factory=psycopg.RawCursor)
+    def _connect_anew(self) -> Connection:
+        connection = self._connect()
         connection.execute(_QUICK)
         return connection
 
 
-def _is_answered(connection: psycopg.Connection[tuple[object, ...]], seconds: float) -> bool:
+def _is_answered(connection: Connection, seconds: float) -> bool:
     """Return whether the hint that was sent last is answered within a time. Never waits in libpq, which would hold up all threads."""
     server, deadline = connection.pgconn, monotonic() + seconds
     while True:

@@ -59,10 +59,11 @@ _LOOKS = 2  # so many times what is waited for an answer a write may say nothing
 
 @dataclass(slots=True, eq=False)
 class _Wait:
-    """A call that waits for a connection's answer since a time."""
+    """A call that waits for a connection's answer since a time; ``process`` is asked for while the connection is certainly open."""
 
     connection: Connection
     since: float
+    process: int
 
 
 class WatchedConnection(psycopg.Connection[Any]):
@@ -95,7 +96,7 @@ class Watch:
     @contextmanager
     def waiting(self, connection: Connection) -> Iterator[None]:
         """Watch a connection as long as the block waits for its answer."""
-        one = _Wait(connection, monotonic())
+        one = _Wait(connection, monotonic(), connection.process)
         with self._lock:
             self._waits.add(one)
             if self._thread is None and not self._closed.is_set():
@@ -117,9 +118,9 @@ class Watch:
                 now = monotonic()
                 overdue = [one for one in self._waits if now - one.since > self._seconds]
             if overdue:
-                working = self._working({one.connection.process for one in overdue})
+                working = self._working({one.process for one in overdue})
                 for one in overdue:
-                    self._judge(one, works=one.connection.process in working)
+                    self._judge(one, works=one.process in working)
 
     def _judge(self, one: _Wait, *, works: bool) -> None:
         with self._lock:

@@ -97,7 +97,7 @@ class PostgresStore:
         self.readings = PostgresReadings(connections)
         self._clock = clock
         self._term_key = term_key
-        self._announcer = Announcer(connections.conninfo, term_key)
+        self._announcer = Announcer(connections.connect, term_key)
         self._following: ServerFollower | None = None
         self._writers = Writers(connections, clock, self.heads, self._announcer)
         self.syncing = PostgresSync(connections, clock, self.told)
