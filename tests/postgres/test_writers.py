@@ -477,3 +477,23 @@ def test_an_interrupted_caller_leaves_the_others_to_go_on(hub, database, pool, m
         monkeypatch.undo()
         last = pool.submit(hub.write, "default", None, insert("last"))
     assert (len(raised), first.result(WAIT_SECONDS).position, last.result(WAIT_SECONDS).position) == (1, 2, 3)
+
+
+def test_who_shares_the_transaction_of_an_interrupted_caller_hears_what_to_do(hub, database, pool):
+    class Interrupted(BaseException):
+        pass
+
+    def interrupted(_: WriteView) -> WriteBatch:
+        raise Interrupted
+
+    with held(database):
+        leader = pool.submit(hub.write, "default", None, interrupted)
+        wait_until(lambda: is_waited_for(database))
+        companion = pool.submit(hub.write, "default", None, insert("companion"))
+        wait_until(lambda: waiting(hub) == 1)
+    with pytest.raises(Interrupted):
+        leader.result(WAIT_SECONDS)
+    with pytest.raises(OutcomeUnknown, match="interrupted"):
+        companion.result(WAIT_SECONDS)
+    put(hub, "last")
+    assert hub.head("default") == 2

@@ -178,12 +178,10 @@ class Writers:
         group = [first]
         try:
             self._run(namespace, group)
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001 - each call raises it in its own thread
             for call in group:
                 if not call.is_done:
                     call.error = error
-            if not isinstance(error, Exception):
-                raise
         finally:
             for call in group[1:]:
                 if not call.is_done:
