@@ -1,14 +1,16 @@
 """The connection between a hub and the server drops, at every place where it can: each write is done once, and says so."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from time import monotonic
 
 import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 from tests.postgres.proxy import TO_HUB, TO_SERVER, Proxy
+from tests.postgres.test_writers import wait_until
 
-from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory
+from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, OutcomeUnknown
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
@@ -199,3 +201,33 @@ def test_a_server_that_gives_no_more_connections_is_told_as_full(proxy, through,
     finally:
         database.rows("ALTER ROLE hub CONNECTION LIMIT -1")
     write(store, next(NAMES))
+
+
+@pytest.fixture
+def standby_away(database):
+    """Commits of the test's database wait for a standby that is not there."""
+    server = database.server
+    database.rows(f"ALTER DATABASE {database.name} SET synchronous_commit = on")
+    server.rows("ALTER SYSTEM SET synchronous_standby_names = 'away'")
+
+    def told(names):
+        server.rows("SELECT pg_reload_conf()")
+        wait_until(lambda: server.rows("SHOW synchronous_standby_names") == [(names,)])
+
+    yield lambda: told("away")
+    server.rows("ALTER SYSTEM RESET synchronous_standby_names")
+    told("")
+
+
+def test_a_write_that_the_standby_lacks_is_not_acknowledged_because_its_connection_broke(
+    proxy, through, database, standby_away
+):
+    store = through(wait_seconds=1)
+    write(store, next(NAMES))
+    standby_away()
+    with ThreadPoolExecutor(1) as threads:
+        written = threads.submit(write, store, next(NAMES))
+        wait_until(lambda: database.rows("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
+        proxy.cut_all()
+        with pytest.raises(OutcomeUnknown):
+            written.result(30)

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from hybrid_memory.store.writing import RequestKey
 
 # The number of the transaction beside that of the process: a process of this number may be another one's meanwhile. `pg_xact_status`
-# would not do: of a number that is higher than all that have ended it may say nothing.
+# would not do: of a number that is higher than all that have ended it may say nothing. One that waits for a standby is left to wait:
+# ended, it would be committed without the standby, and be acknowledged although the loss of one machine can lose it.
 _END = """
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    SELECT CASE WHEN wait_event IS DISTINCT FROM 'SyncRep' THEN pg_terminate_backend(pid) END FROM pg_stat_activity
     WHERE pid = $1 AND backend_xid IS NOT NULL AND backend_xid::text::bigint = $2
 """
 # A number that is still to be given out belongs to a transaction that a crash has undone.
