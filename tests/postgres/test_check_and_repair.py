@@ -19,6 +19,8 @@ from hybrid_memory.text import content_hash
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
+NO_WRITES = "the database takes no writes: it is a standby, or set to be read only"
+
 
 @pytest.fixture
 def store(database):
@@ -66,6 +68,23 @@ def test_a_sound_store_has_nothing_to_tell(store):
     assert told(report, Severity.NOTE) == []
     assert report.sound
     assert (report.rows["memory"], report.rows["vector"], report.rows["log"], report.rows["entry"]) == (2, 2, 2, 1)
+
+
+@pytest.fixture
+def read_only_store(store, database):
+    store.close()
+    database.rows(f"ALTER DATABASE {database.name} SET default_transaction_read_only = on")
+    one = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=5)
+    yield one
+    one.close()
+
+
+def test_doctor_says_that_the_database_takes_no_writes(read_only_store):
+    assert told(check_open(read_only_store)) == [NO_WRITES]
+
+
+def test_status_says_that_the_database_takes_no_writes(read_only_store):
+    assert [one.partition("; ")[0] for one in read_only_store.info().notices] == [NO_WRITES]
 
 
 def test_a_sound_store_is_not_changed_by_a_repair(store, home):

@@ -53,6 +53,19 @@ def test_the_new_address_is_told_so_that_a_shell_takes_it_as_it_stands(home, dat
     assert f"HYBRID_MEMORY_STORE={database.address}" in shlex.split(told.replace("\n", " "))
 
 
+def test_a_folder_whose_settings_name_a_database_is_told_to_let_go_of_it(home, database, tmp_path):
+    run("migrate", home, database.address)
+    (tmp_path / "back").mkdir()
+    (tmp_path / "back" / "config.toml").write_text(f'store = "{database.address}"\n')
+    told = run("migrate", database.address, tmp_path / "back").output
+    assert "config unset store --home" in told
+
+
+def test_a_folder_without_settings_is_told_of_no_other(home, database, tmp_path):
+    run("migrate", home, database.address)
+    assert "config unset" not in run("migrate", database.address, tmp_path / "back").output
+
+
 def test_a_folder_moves_into_a_database_and_back(home, database, tmp_path):
     told = json.loads(run("migrate", home, database.address, "--json").stdout)
     assert (told["memories"], told["to"]) == (1, database.address)

@@ -127,3 +127,9 @@ def test_a_token_tells_whether_its_namespace_has_a_role(
     }
     assert "no role" not in said["alice"]
     assert "The database has no role for bob" in said["bob"]
+
+
+def test_a_login_that_takes_a_role_of_no_namespace_is_refused(bare: Database) -> None:
+    prepare(bare.address_of(ADMIN), "--role", "fresh_hub")
+    code, said = prepare(bare.address_of(ADMIN), "--role", "fresh_hub", "--hub", "fresh_hub")
+    assert (code, said.startswith("hub: names who takes a role of namespaces")) == (1, True), said

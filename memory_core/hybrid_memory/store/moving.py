@@ -139,11 +139,12 @@ def conninfo_of(
     """
     from importlib.util import find_spec
 
+    from hybrid_memory.store.opening import WITHOUT_DRIVER
     from hybrid_memory.store.postgres.target import refuse_secret, target_of
 
     target = target_of(refuse_secret(address, argument), environ, password_file)
     if find_spec("psycopg") is None:
-        raise InvalidInput(argument, "needs PostgreSQL's driver: install hybrid-memory-mcp[postgresql]")
+        raise InvalidInput(argument, WITHOUT_DRIVER)
     if known is not None and password_file is None:
         same = target_of(known, environ)
         if same.digest == target.digest:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from hybrid_memory.store.postgres.target import Target
     from hybrid_memory.store.restoring import Restorer
 
-_WITHOUT_DRIVER = (
-    "names a PostgreSQL database, for which a part of this program is missing: install it as hybrid-memory-mcp[postgresql], "
-    "as in `uvx --from 'hybrid-memory-mcp[postgresql]' hybrid-memory-mcp`"
+WITHOUT_DRIVER = (
+    "names a PostgreSQL database, for which a part of this program is missing: install it with its extra postgresql, "
+    "as with `uv tool install --reinstall '.[postgresql]'` in the folder of the project"
 )
 
 
@@ -139,4 +139,4 @@ def _driver_needed() -> Iterator[None]:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool", "psycopg_binary", ""):
             raise
-        raise InvalidInput("store", _WITHOUT_DRIVER) from None
+        raise InvalidInput("store", WITHOUT_DRIVER) from None

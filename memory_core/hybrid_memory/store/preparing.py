@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.store.opening import WITHOUT_DRIVER
 from hybrid_memory.store.postgres.target import Target, refuse_secret, target_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def prepare_database(
     """
     target = target_of(refuse_secret(address, "address"), environ, password_file)
     if find_spec("psycopg") is None:
-        raise InvalidInput("address", "needs PostgreSQL's driver: install hybrid-memory-mcp[postgresql]")
+        raise InvalidInput("address", WITHOUT_DRIVER)
     from hybrid_memory.store.postgres.connections import Connections
     from hybrid_memory.store.postgres.preparing import prepare
 

@@ -25,10 +25,15 @@ def prepare(
     address: Annotated[
         str, typer.Argument(help="The database, with the login of its administrator and without a password.")
     ],
-    role: Annotated[str, typer.Option(help="The role to make or complete: what hubs log in as.")],
+    role: Annotated[
+        str,
+        typer.Option(help="The role to make or complete: what hubs log in as or, with --namespace, what they become."),
+    ],
     namespace: Annotated[
         list[str] | None,
-        typer.Option(help="The role stands for this namespace alone; can be given several times."),
+        typer.Option(
+            help="The role sees this namespace, and no other that is not named too; can be given several times."
+        ),
     ] = None,
     hub: Annotated[
         str | None, typer.Option(help="With --namespace: the login of hubs that take the role for these.")

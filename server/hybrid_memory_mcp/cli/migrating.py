@@ -24,7 +24,7 @@ def migrate(
     source: Annotated[
         str, typer.Argument(metavar="FROM", help="Folder of a store, or postgresql://user@host/database.")
     ],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Where to: the other of these, and empty.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Where to: another folder or address, without memories.")],
     password_file: Annotated[
         Path | None,
         typer.Option(help="A file with the database's password. Else HYBRID_MEMORY_STORE, PGPASSWORD or ~/.pgpass."),
@@ -60,9 +60,21 @@ def migrate(
 
 def _next_step(target: str) -> str:
     from hybrid_memory.store.moving import is_address
+    from hybrid_memory.store.opening import shown_address
 
-    variable = "HYBRID_MEMORY_STORE" if is_address(target) else "HYBRID_MEMORY_HOME"
-    return f"Clients use the new one with {variable}={shlex.quote(target)}"
+    if is_address(target):
+        return (
+            f"A machine uses the new one after `hybrid-memory-mcp config set store {shlex.quote(target)}`, "
+            f"a single program with HYBRID_MEMORY_STORE={shlex.quote(target)}"
+        )
+    home = Path(target).expanduser().absolute()
+    words = f"Clients use the new one with HYBRID_MEMORY_HOME={shlex.quote(str(home))}"
+    if shown_address(home) is None:
+        return words
+    return (
+        f"{words}, and only after the setting store is gone, which names a database: "
+        f"`hybrid-memory-mcp config unset store --home {shlex.quote(str(home))}`, and unset HYBRID_MEMORY_STORE"
+    )
 
 
 def _conninfo(address: str, argument: str, password_file: Path | None) -> str:

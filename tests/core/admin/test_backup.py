@@ -171,6 +171,13 @@ def test_a_missing_store_can_be_restored(store, home, tmp_path):
 
 
 @pytest.mark.slow
+def test_where_no_store_was_there_is_no_other_model_to_tell_of(store, home, tmp_path):
+    made = create_backup(store, home, START, keep=3)
+    store.close()
+    assert restore(tmp_path / "fresh", made.file, START).embedder is None
+
+
+@pytest.mark.slow
 def test_logs_and_journal_of_the_replaced_store_go_with_it(store, home):
     made = create_backup(store, home, START, keep=3)
     store.close()

@@ -53,7 +53,7 @@ class FileRestorer:
                 remove_database(new)
                 raise
             swap(path, aside, on_step)
-        return Restored(sums["memory"][0], aside, embedder)
+        return Restored(sums["memory"][0], aside, None if aside is None else embedder)
 
 
 def examine(backup: Path, home: Path, refusal: Refusal) -> int:

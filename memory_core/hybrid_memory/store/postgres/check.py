@@ -22,6 +22,7 @@ from hybrid_memory.store.odd_rows import OddRows, find_odd_rows
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.memory_table import COLUMNS, UNREADABLE, memory_of
 from hybrid_memory.store.postgres.rewriting import is_unwritten
+from hybrid_memory.store.postgres.store_facts import read_only_findings
 from hybrid_memory.store.postgres.tables import check_log, readable_object
 from hybrid_memory.store.postgres.walls import wall_findings
 
@@ -163,6 +164,7 @@ class _StoreCheck:
                     self._add(Severity.WARNING, *ahead_of_clock(count))
         with self._connections.reading(EVERYTHING) as session:
             self._findings += wall_findings(session)
+            self._findings += read_only_findings(session)
         if is_unwritten(self._connections):
             self._add(
                 Severity.WARNING,

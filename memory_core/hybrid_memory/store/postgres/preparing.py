@@ -131,6 +131,10 @@ def prepare(
     for place, name in (("role", role), ("hub", hub)):
         if name is not None and (not name or len(name.encode()) > _LONGEST_NAME or "\0" in name):
             raise InvalidInput(place, f"has to be the name of a role, of at most {_LONGEST_NAME} bytes")
+    if hub is not None and not namespaces:
+        raise InvalidInput(
+            "hub", "names who takes a role of namespaces; say with --namespace which these are, or leave it out"
+        )
     schema = migrate(connections, now)
     stands_for = sorted(set(namespaces))
     made = changing_tables(connections, lambda session: _prepare_role(session, role, stands_for, hub))

@@ -154,6 +154,7 @@ class PostgresStore:
 
     def _info(self, session: PgSession) -> StoreInfo:
         pinned = pinned_embedder(session)
+        read_only = [f"{one.what}; {one.remedy}" for one in store_facts.read_only_findings(session)]
         return StoreInfo(
             engine="postgresql",
             schema_version=schema.MIGRATIONS[-1].number,
@@ -161,7 +162,7 @@ class PostgresStore:
             bytes_on_disk=store_facts.size_on_disk(session),
             embedder=pinned.identity if pinned else None,
             dimensions=pinned.dimensions if pinned else None,
-            notices=(*self._notices, *later_notices(session), *self._unreadable_notices()),
+            notices=(*self._notices, *later_notices(session), *read_only, *self._unreadable_notices()),
         )
 
     def _unreadable_notices(self) -> tuple[str, ...]:

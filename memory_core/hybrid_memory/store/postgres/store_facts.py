@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.moments import nearest_moment
+from hybrid_memory.store.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from hybrid_memory.store.postgres.sql_session import PgSession
@@ -36,6 +37,21 @@ _SIZE = """
     SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
     WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 """
+
+_IS_READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+
+
+def read_only_findings(session: PgSession) -> list[Finding]:
+    """Return what is to be told where the database takes no writes; nothing where it does."""
+    if not session.rows(_IS_READ_ONLY)[0][0]:
+        return []
+    return [
+        Finding(
+            Severity.WARNING,
+            "the database takes no writes: it is a standby, or set to be read only",
+            "name the server that takes them in the setting store, or have the administrator let this one take them",
+        )
+    ]
 
 
 def count_memories(session: PgSession) -> int:

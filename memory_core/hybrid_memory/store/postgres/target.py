@@ -222,7 +222,7 @@ def read_password(file: Path) -> str:
             content = stream.read(_LONGEST_PASSWORD + 1)
         password = content.decode().rstrip("\r\n")
     except (OSError, UnicodeDecodeError, RuntimeError):
-        raise InvalidInput(PASSWORD_FILE, "names a file that cannot be read as text") from None
+        raise InvalidInput(PASSWORD_FILE, "names a file that is not there or cannot be read as text") from None
     if not password or len(content) > _LONGEST_PASSWORD or any(c in password for c in "\0\r\n"):
         raise InvalidInput(PASSWORD_FILE, "names a file that does not hold one line with a password")
     return password
