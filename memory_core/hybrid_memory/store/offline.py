@@ -85,10 +85,13 @@ class OfflineReads:
         found = self._store.snapshot(namespace)
         self._heads[namespace] = found.head
         ids = [bytes(one).rstrip(b"\0").decode() for part in found.ids for one in part.tolist()]
+        into: dict[MemoryId, Memory] = {}
         with self._lock:
-            self._contents[namespace] = {}
+            self._contents[namespace] = into
             self._due[namespace] = set()
-        threading.Thread(target=self._load, args=(namespace, ids), name="hybrid-memory-contents", daemon=True).start()
+        threading.Thread(
+            target=self._load, args=(namespace, ids, into), name="hybrid-memory-contents", daemon=True
+        ).start()
         return found
 
     def write(
@@ -171,7 +174,8 @@ class OfflineReads:
                 return
             for one in asked:
                 if one in found:
-                    held[one] = found[one]
+                    if one not in held or held[one].rev <= found[one].rev:  # a read may be told of after a later write
+                        held[one] = found[one]
                 else:
                     held.pop(one, None)
                     self._due.get(namespace, set()).add(one)
@@ -184,10 +188,8 @@ class OfflineReads:
                 return None
             return {one: held[one] for one in ids if one in held}
 
-    def _load(self, namespace: str, ids: Sequence[str]) -> None:
-        """Read the contents of memories that nobody has read meanwhile."""
-        with self._lock:
-            into = self._contents[namespace]
+    def _load(self, namespace: str, ids: Sequence[str], into: dict[MemoryId, Memory]) -> None:
+        """Read the contents of memories that nobody has read meanwhile, as long as ``into`` is what is kept of the namespace."""
         try:
             for begin in range(0, len(ids), _CHUNK):
                 wanted = [one for one in ids[begin : begin + _CHUNK] if one not in into]
