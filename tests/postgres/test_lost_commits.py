@@ -170,6 +170,17 @@ def test_who_waits_alone_for_a_server_is_answered_when_it_is_back_although_the_p
     assert found == [[]]
 
 
+def test_closing_a_store_does_not_wait_for_a_server_that_is_away(proxy, through):
+    for name in ("one", "another"):
+        assert through.lease(name, 600)
+    proxy.refuse()
+    proxy.cut_all()
+    thread = Thread(target=through.close)
+    thread.start()
+    thread.join(WAIT_SECONDS)  # a lease would wait as long, and the other one again
+    assert not thread.is_alive()
+
+
 @pytest.fixture
 def go_away_at_commit(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[PgSession], None]], None]:
     """Let the server be away from the next COMMIT on, which was done or not."""

@@ -49,6 +49,7 @@ _ROLLBACK = "ROLLBACK"
 _RECONNECT_SECONDS = 2.0
 _PAUSE_SECONDS = 0.05  # between two tries to reach a server that is away
 _A_MOMENT_SECONDS = 0.01
+_HURRY_SECONDS = 1.0  # a server that is there answers in a hundredth of that
 _LOOK_SECONDS = 2  # the least that libpq takes
 # The role last: it is that of the namespaces where there is one, and the login's own otherwise.
 _FOR_NAMESPACES = """
@@ -108,6 +109,10 @@ class Connections:
             raise AccessRefused(reason)
         with translated():
             self._pool.open()
+
+    def hurry(self) -> None:
+        """Wait a moment at most from now on: who closes a store has nothing left to do that is worth more."""
+        self.wait_seconds = min(self.wait_seconds, _HURRY_SECONDS)
 
     def close(self) -> None:
         """Close all connections once they are free; calling it again does nothing."""

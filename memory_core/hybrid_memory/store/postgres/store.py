@@ -423,6 +423,7 @@ class PostgresStore:
     def close(self) -> None:
         """Let the connections go; calling it again does nothing."""
         self._writers.refuse_while_deciding("a decision cannot close the store that it decides for")
+        self.connections.hurry()
         self.leases.close()
         if self._following is not None:
             self._following.close()
