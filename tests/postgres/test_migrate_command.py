@@ -13,6 +13,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
+from hybrid_memory.store.moving import conninfo_of
 from hybrid_memory_mcp.cli.commands import app
 
 pytestmark = pytest.mark.postgres
@@ -64,6 +65,36 @@ def test_a_folder_whose_settings_name_a_database_is_told_to_let_go_of_it(home, d
 def test_a_folder_without_settings_is_told_of_no_other(home, database, tmp_path):
     run("migrate", home, database.address)
     assert "config unset" not in run("migrate", database.address, tmp_path / "back").output
+
+
+@pytest.fixture
+def known():
+    return "postgresql://hub@localhost/memory"
+
+
+@pytest.fixture
+def known_file(tmp_path):
+    file = tmp_path / "password"
+    file.write_text("s3cr3t\n")
+    file.chmod(0o600)
+    return file
+
+
+def test_the_password_file_of_the_settings_is_good_for_their_database(known, known_file):
+    assert "s3cr3t" in conninfo_of(f"{known}?connect_timeout=5", "FROM", {}, known=known, known_file=known_file)
+
+
+def test_the_password_file_of_the_settings_is_read_for_no_other_database(known, known_file):
+    other = "postgresql://hub@localhost/other"
+    assert "s3cr3t" not in conninfo_of(other, "FROM", {}, known=known, known_file=known_file)
+
+
+def test_the_settings_of_the_machine_name_the_password_file(database, tmp_path):
+    settings = {"store": database.address, "store_password_file": "/nonexistent/password"}
+    (tmp_path / "config.toml").write_text("".join(f'{name} = "{value}"\n' for name, value in settings.items()))
+    words = ["migrate", database.address, str(tmp_path / "back")]
+    done = CliRunner(env={"COLUMNS": "200", "HYBRID_MEMORY_HOME": str(tmp_path)}).invoke(app, words)
+    assert done.output.startswith("store_password_file: names a file that is not there")
 
 
 def test_a_folder_moves_into_a_database_and_back(home, database, tmp_path):

@@ -127,12 +127,13 @@ def conninfo_of(
     environ: Mapping[str, str],
     *,
     known: str | None = None,
+    known_file: Path | None = None,
     password_file: Path | None = None,
 ) -> str:
     """Return what libpq needs for an address that a person typed.
 
-    It may not hold a password: that comes from ``password_file``, from ``environ``, or from ``known``, an address of the same database
-    that only this process sees.
+    It may not hold a password: that comes from ``password_file``, from ``environ``, or, where ``known`` is an address of the same database
+    that others do not see, from that or from ``known_file``.
 
     Raises:
         InvalidInput: names the ``argument`` and what is wrong with it, or PostgreSQL's driver is not installed.
@@ -148,7 +149,7 @@ def conninfo_of(
     if known is not None and password_file is None:
         same = target_of(known, environ)
         if same.digest == target.digest:
-            return same.conninfo
+            return same.conninfo if known_file is None else target_of(address, environ, known_file).conninfo
     return target.conninfo
 
 

@@ -27,7 +27,9 @@ def migrate(
     target: Annotated[str, typer.Argument(metavar="TO", help="Where to: another folder or address, without memories.")],
     password_file: Annotated[
         Path | None,
-        typer.Option(help="A file with the database's password. Else HYBRID_MEMORY_STORE, PGPASSWORD or ~/.pgpass."),
+        typer.Option(
+            help="A file with the database's password. Else that of the settings, if they name this database; PGPASSWORD or ~/.pgpass."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -78,11 +80,25 @@ def _next_step(target: str) -> str:
 
 
 def _conninfo(address: str, argument: str, password_file: Path | None) -> str:
-    from hybrid_memory.settings import database_environment, variables
+    from hybrid_memory.settings import database_environment
     from hybrid_memory.store.moving import conninfo_of
 
-    known = variables().get("store")
-    return conninfo_of(address, argument, database_environment(), known=known, password_file=password_file)
+    known, known_file = (None, None) if password_file else _database_of_settings()
+    return conninfo_of(
+        address, argument, database_environment(), known=known, known_file=known_file, password_file=password_file
+    )
+
+
+def _database_of_settings() -> tuple[str | None, Path | None]:
+    """Return the database that the settings of this machine name, and the file with its password."""
+    from hybrid_memory.errors import InvalidInput
+    from hybrid_memory.settings import client_settings, store_settings, variables
+
+    try:
+        settings = store_settings(client_settings().folder())
+    except InvalidInput:  # a move between two other places needs none
+        return variables().get("store"), None
+    return settings.store, settings.store_password_file
 
 
 def _target(place: str, password_file: Path | None) -> AbstractContextManager[MoveTarget]:
