@@ -71,7 +71,7 @@ def _catch_up_inside(index: NamespaceIndex, view: WriteView, most: int) -> None:
 
 
 def with_known_vectors(decide: Decision, identity: str | None) -> Decision:
-    """Return a decision that stores no vector where another hub has changed the store's embedder.
+    """Return a decision that stores no vector where another hub has changed the store's embedder, or made the store anew without one.
 
     ``identity`` is that of the embedder which made the vectors. What is stored without one is found by its words, and gets its vector
     from late work.
@@ -80,7 +80,7 @@ def with_known_vectors(decide: Decision, identity: str | None) -> Decision:
         return decide
 
     def decide_with_known_vectors(view: WriteView) -> WriteBatch:
-        if view.embedder in (None, identity):
+        if view.embedder == identity:
             return decide(view)
         batch = decide(_WithoutVectors(view))
         inserts = tuple(replace(one, vector=None) for one in batch.inserts)

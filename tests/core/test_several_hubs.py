@@ -485,6 +485,19 @@ def test_nothing_of_a_store_that_was_exchanged_is_shown(hubs):
     other.service.close()
 
 
+def test_what_is_written_before_a_hub_hears_that_its_store_was_made_anew_is_stored(hubs):
+    here, _ = hubs
+    here.tell("Ada keeps bees")
+    here.store.shared, here.store.known = MemoryStore(here.clock), {}
+    one = here.tell("Bo keeps goats")
+    here.store.follower.on_exchange()
+    here.settle()
+    assert here.found("goats bees") == ["Bo keeps goats"]
+    while here.service.run_background_step():
+        pass
+    assert one in here.store.shared.vectors("default", [one])
+
+
 # --- all of it, in any order ------------------------------------------------------------------------------------------------
 
 STEPS = st.lists(

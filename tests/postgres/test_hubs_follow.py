@@ -244,3 +244,13 @@ def test_a_database_that_was_made_anew_is_begun_with(hubs, database):
     assert all(one.loses("Ada likes tea") for one in hubs)
     second.tell("Ada sings")
     assert all(one.finds("Ada sings") for one in hubs)
+
+
+def test_a_write_just_after_a_database_was_made_anew_is_in_it(hubs, database):
+    first, second, _ = hubs
+    first.tell("Ada likes tea")
+    assert second.finds("Ada likes tea")
+    database.server.drop_database(database.name)
+    database.server.create_database(database.name)
+    second.tell("Ada sings")
+    assert all(one.finds("Ada sings") and one.loses("Ada likes tea") for one in hubs)
