@@ -32,6 +32,8 @@ class HubCaller:
         self._home = home
         self._arguments = arguments
         self.environment = environment
+        self.refusal = ""
+        """Why the hub does not serve who asks here, in words for a person; empty where it did not say so."""
 
     def ask(self, given: Mapping[str, Any], deadline: float, *, may_start: bool) -> dict[str, Any] | None:
         """Return the hub's answer; None where it gave none until the ``deadline`` of the monotonic clock.
@@ -94,6 +96,8 @@ class HubCaller:
                 if frame.kind == protocol.RESULT:
                     found = json.loads(frame.payload)
                     return found if isinstance(found, dict) else None
+                if frame.kind == protocol.REFUSED:
+                    self.refusal = frame.payload.decode(errors="replace")
                 if frame.kind in (protocol.FAILED, protocol.REFUSED):
                     return None
 

@@ -215,8 +215,9 @@ class _Run:
         )
         if found is None:
             self._note_project()
-            unusable = event.name == "session-start" and not is_usable(self._home)
-            return answers.answer(event.client, event.name, "", kept=0, loaded=0, notice=_UNUSABLE if unusable else "")
+            notice = self._hub.refusal if is_usable(self._home) else _UNUSABLE
+            told = notice if event.name == "session-start" else ""
+            return answers.answer(event.client, event.name, "", kept=0, loaded=0, notice=told)
         notice = self._take_project(found)
         context, kept, loaded = str(found.get("context") or ""), _count(found, "kept"), _count(found, "loaded")
         self._keep_marks([str(one) for one in found.get("shown") or ()], found.get("done"))

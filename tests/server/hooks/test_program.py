@@ -151,6 +151,12 @@ def test_a_hub_that_fails_loses_nothing(home, kind):
     assert len(Conversations(str(home)).load("codex", "s").waiting) == 1
 
 
+def test_why_a_hub_refuses_is_said_when_a_conversation_starts(home):
+    with AnsweringHub(home) as hub:
+        _, said = hub.run_hook(GIVEN, "session-start", kind=protocol.REFUSED, message="serves another store")
+    assert "serves another store" in said["systemMessage"]
+
+
 def test_what_was_shown_and_said_is_told_to_the_hub_and_not_twice(home):
     with AnsweringHub(home) as hub:
         asked, said = hub.run_hook(GIVEN, context="known", shown=["a"], loaded=1, done=[True])
