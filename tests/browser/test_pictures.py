@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.browser.conftest import PHONE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PICTURES = {
     "now": ("/", "light"),
