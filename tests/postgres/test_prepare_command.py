@@ -133,3 +133,9 @@ def test_a_login_that_takes_a_role_of_no_namespace_is_refused(bare: Database) ->
     prepare(bare.address_of(ADMIN), "--role", "fresh_hub")
     code, said = prepare(bare.address_of(ADMIN), "--role", "fresh_hub", "--hub", "fresh_hub")
     assert (code, said.startswith("hub: names who takes a role of namespaces")) == (1, True), said
+
+
+def test_a_login_without_rights_hears_what_the_administrator_has_to_do(bare: Database) -> None:
+    bare.rows("CREATE ROLE fresh_hub LOGIN")
+    _, said = prepare(bare.address_of("fresh_hub"), "--role", "other_role")
+    assert "Have the administrator run `hybrid-memory-mcp store prepare`" in said

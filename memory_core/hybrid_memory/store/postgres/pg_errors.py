@@ -38,7 +38,10 @@ _UNKNOWN = (
 _BUSY = "another hub changed the same at the same time; nothing was changed here, try again"
 _FULL = "no space is left for the database; what was acknowledged is intact. Make room and try again"
 _MEMORY = "the database has not enough memory or connections for this; nothing was changed. Try again, or give it more"
-_RIGHTS = "this login has no right to do that in the database; nothing was changed. docs/database-roles.md says which rights a hub needs"
+_RIGHTS = (
+    "this login has no right to do that in the database; nothing was changed. Have the administrator run "
+    "`hybrid-memory-mcp store prepare` with its name as --role, which makes or completes tables and rights"
+)
 _LOGIN = "the database refuses this login; see user and password, and the server's rules for this machine (pg_hba.conf)"
 _NO_DATABASE = "the server has no database of that name; make it first, or correct the address in HYBRID_MEMORY_STORE"
 _ROLE = "the database's role of this namespace is gone; nothing was changed, try again"
