@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import psycopg
 import pytest
@@ -32,7 +32,7 @@ def proxy(database: Database) -> Iterator[Proxy]:
 
 
 def test_calls_in_a_silent_network_end_and_go_on_when_it_speaks(proxy, database):
-    store = PostgresStore.open(proxy.conninfo, FakeClock(), size=2, wait_seconds=1)
+    store = PostgresStore.open(proxy.conninfo, FakeClock(), size=2, wait_seconds=3)  # the pool pauses for a second
     put(store, "a")
     proxy.hold()
     with pytest.raises((EngineUnavailable, OutcomeUnknown)):
@@ -58,6 +58,18 @@ def test_a_hub_follows_on_after_its_connections_were_forgotten_on_the_way(proxy,
     assert follower.hears(2)
     store.close()
     other.close()
+
+
+def test_one_silent_connection_is_waited_for_and_not_each_that_is_as_silent(proxy):
+    store = PostgresStore.open(proxy.conninfo, FakeClock(), size=8, wait_seconds=2)
+    put(store, "a")
+    with ExitStack() as all_at_once:
+        for _ in range(6):
+            all_at_once.enter_context(store.connections.reading(["default"]))
+    proxy.forget_all()
+    put(store, "b")
+    assert one(store, "b") == memory("b")
+    store.close()
 
 
 def test_hints_go_on_after_the_first_words_of_their_connection_were_swallowed(proxy, database):

@@ -28,13 +28,13 @@ from hybrid_memory.store.postgres.pg_errors import (
 )
 from hybrid_memory.store.postgres.server_fit import misfit, server_process
 from hybrid_memory.store.postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
-from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
+from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession
 from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Connection: TypeAlias = psycopg.Connection[Row]
+    Connection: TypeAlias = WatchedConnection
 
 EVERYTHING: Sequence[str] = ("*",)
 """In place of namespaces: work on the whole store, which no client's call is. Told from a namespace by identity."""
@@ -274,7 +274,7 @@ class Connections:
             return reason_of_refusal(error)
 
     def _living_connection(self) -> Connection:
-        """Return a connection that the server has not ended meanwhile, as a restart ends all of them at once."""
+        """Return a connection that was not lost meanwhile, as a restart of the server or of what lies on the way ends all at once."""
         deadline = monotonic() + self.wait_seconds
         while True:
             with translated():
@@ -284,7 +284,7 @@ class Connections:
                     if (reason := self._refusal()) is not None:
                         raise AccessRefused(reason) from None
                     raise
-                if not _was_ended(connection):
+                if not (_was_ended(connection) or self._watch.is_doubtful(connection)):
                     return connection
                 connection.close()
                 self._pool.putconn(connection)

@@ -67,9 +67,13 @@ class _Wait:
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection of `watched_by`; ``server_process`` is the server's, once that is known: a pooler on the way has numbers of its own."""
+    """A connection of `watched_by`; ``server_process`` is the server's, once that is known: a pooler on the way has numbers of its own.
+
+    ``heard_at`` is when the server answered last.
+    """
 
     server_process: int | None = None
+    heard_at = 0.0
 
     @property
     def process(self) -> int:
@@ -88,6 +92,7 @@ class Watch:
     def __init__(self, conninfo: Conninfo, seconds: float) -> None:
         self._conninfo = conninfo
         self._seconds = seconds
+        self._silent_since = 0.0
         self._waits: set[_Wait] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -107,6 +112,10 @@ class Watch:
         finally:
             with self._lock:
                 self._waits.discard(one)
+
+    def is_doubtful(self, connection: Connection) -> bool:
+        """Return whether nothing has come over a connection since another one fell silent: it may be as silent."""
+        return connection.heard_at < self._silent_since
 
     def close(self) -> None:
         """Watch no longer; calling it again does nothing."""
@@ -129,6 +138,7 @@ class Watch:
             if works:
                 one.since = monotonic()
             else:
+                self._silent_since = max(one.since, self._silent_since)
                 _shut(one.connection)
 
     def _working(self, processes: set[int]) -> set[int]:
@@ -162,7 +172,9 @@ def watched_by(watch: Watch) -> type[WatchedConnection]:
     class Watched(WatchedConnection):
         def wait(self, *args: Any, **options: Any) -> Any:
             with watch.waiting(self):
-                return super().wait(*args, **options)
+                answer = super().wait(*args, **options)
+            self.heard_at = monotonic()
+            return answer
 
     return Watched
 
