@@ -32,9 +32,9 @@ class OtherStore(HybridMemoryError):
 
     def __init__(self, wanted: StoreChoice, served: StoreChoice) -> None:
         super().__init__(
-            f"this client wants {wanted.shown}, but the hub of its folder serves {served.shown} to other clients. Give all of "
-            f"them the same {STORE}, best by `hybrid-memory-mcp config set store ADDRESS`, or this one a folder of its own "
-            "(HYBRID_MEMORY_HOME)"
+            f"this client wants {wanted.shown}, but the hub of its folder serves {served.shown} to other clients. If the "
+            "setting store was changed just now, close these. If not, give all of them the same "
+            f"{STORE}, best by `hybrid-memory-mcp config set store ADDRESS`, or this one a folder of its own (HYBRID_MEMORY_HOME)"
         )
 
 

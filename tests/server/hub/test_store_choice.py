@@ -65,6 +65,13 @@ def test_a_client_that_means_a_database_does_not_get_the_file(hub):
     assert "db.example" in refused.payload.decode()
 
 
+def test_who_has_just_changed_the_setting_hears_to_close_the_clients_of_before(hub, home):
+    with hub.connected():
+        (home / "config.toml").write_text(f'store = "{ADDRESS}"\n')
+        refused = first_frame(hub)
+    assert "was changed just now, close these" in refused.payload.decode()
+
+
 def test_a_hub_that_nobody_else_needs_makes_room(home, service):
     with ThreadedHub(home, service) as hub:
         assert first_frame(hub, variables=DATABASE) is None
