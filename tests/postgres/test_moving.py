@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from itertools import count
@@ -316,6 +317,38 @@ def test_a_restore_that_fails_leaves_the_database_as_it_was(source, database, tm
         with pytest.raises(KeyboardInterrupt):
             store.restorer(home).restore(made.file, START, refusal=lambda _: None, on_step=stop)
         assert exported(store, tmp_path / "x", vectors=True) == before
+
+
+@pytest.mark.parametrize("at", ["aside", "replaced"])
+def test_a_restore_that_fails_leaves_nothing_in_quarantine_that_says_it_was_done(source, database, tmp_path, at):
+    to_database(source, database)
+    home = tmp_path / "home"
+
+    def stop(step):
+        if step == at:
+            raise KeyboardInterrupt
+
+    with database_store(database) as store:
+        made = create_backup(store, home, START, keep=3)
+        with pytest.raises(KeyboardInterrupt):
+            store.restorer(home).restore(made.file, START, refusal=lambda _: None, on_step=stop)
+    assert list((home / "quarantine").iterdir()) == []
+
+
+def test_a_restore_that_cannot_put_the_store_aside_leaves_no_half_copy(source, database, tmp_path, monkeypatch):
+    to_database(source, database)
+    home = tmp_path / "home"
+
+    def full(file, *_):
+        file.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "no space")
+
+    with database_store(database) as store:
+        made = create_backup(store, home, START, keep=3)
+        monkeypatch.setattr("hybrid_memory.store.duck.moving_files.write_file", full)
+        with pytest.raises(OSError, match="no space"):
+            restored(store, home, made.file)
+    assert list((home / "quarantine").iterdir()) == []
 
 
 def test_a_restore_gives_the_store_a_new_id_so_that_other_hubs_notice(source, database, tmp_path):

@@ -6,8 +6,10 @@ knows that nothing of what it holds in memory counts any more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -65,14 +67,15 @@ class PostgresRestorer:
                 session.send(_LOCK)
                 before = pinned_embedder(session)
                 aside = self._put_aside(now) if session.rows(_IN_USE)[0][0] else None
-                on_step("aside")
-                for table in MOVED_TABLES:
-                    clear_table(session, table)
-                sums = copy_rows(source.rows, _InTransaction(session))
-                number_readings_on(session)
-                session.change(_NEW_ID)
-                session.change(_END_MOVE)
-                on_step("replaced")
+                with _dropped_on_error(aside):
+                    on_step("aside")
+                    for table in MOVED_TABLES:
+                        clear_table(session, table)
+                    sums = copy_rows(source.rows, _InTransaction(session))
+                    number_readings_on(session)
+                    session.change(_NEW_ID)
+                    session.change(_END_MOVE)
+                    on_step("replaced")
         on_step("done")
         other = embedder if before is not None and embedder != before.identity else None
         return Restored(sums["memory"][0], aside, other)
@@ -82,9 +85,20 @@ class PostgresRestorer:
         from hybrid_memory.store.duck.restore_file import folder_for_replaced
 
         folder = folder_for_replaced(self._home / DATABASE, now)
-        with self._connections.copying(EVERYTHING) as session:
+        with _dropped_on_error(folder), self._connections.copying(EVERYTHING) as session:
             write_file(folder / DATABASE, PgRows(session), now)
         return folder
+
+
+@contextmanager
+def _dropped_on_error(aside: Path | None) -> Iterator[None]:
+    """Remove what was put aside if nothing takes its place; it says that a backup did. After the COMMIT nobody can be sure of that."""
+    try:
+        yield
+    except BaseException:
+        if aside is not None:
+            rmtree(aside, ignore_errors=True)
+        raise
 
 
 def restorer_of_database(conninfo: Conninfo, home: Path, *, wait_seconds: float) -> PostgresRestorer:
