@@ -112,7 +112,7 @@ def test_without_the_driver_the_error_says_what_to_install(tmp_path, variable, m
     for name in [name for name in sys.modules if name.startswith("hybrid_memory.store.postgres.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(InvalidInput, match=r"hybrid-memory-mcp\[postgresql\]"):
+    with pytest.raises(InvalidInput, match=r"uv tool install --reinstall '\.\[postgresql\]'"):
         open_store(store_settings(tmp_path), tmp_path, SystemClock())
 
 
