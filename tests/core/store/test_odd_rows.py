@@ -183,7 +183,9 @@ def test_a_restore_refuses_what_the_doctor_calls_an_error(home, tmp_path, name):
 
 
 @pytest.mark.slow
-def test_a_restore_tells_the_model_of_a_backup_that_is_another_and_no_file_chooses_a_folder(home, tmp_path):
+def test_a_restore_tells_the_model_of_a_backup_that_is_another_and_no_file_chooses_a_folder(file, home, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / DATABASE).write_bytes(file)
     change_rows(home / DATABASE, "UPDATE embedder SET identity = 'fastembed:/tmp'")
     assert restore(tmp_path / "new", home / DATABASE, START).embedder == "fastembed:/tmp"
     assert setting_for("fastembed:/tmp") is None

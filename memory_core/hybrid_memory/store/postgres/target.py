@@ -72,6 +72,7 @@ _PARAMETERS = frozenset(
         *("sslnegotiation", "sslpassword", "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout", "user"),
     }
 )
+_LISTS = ("host", "hostaddr", "port")  # with commas, and empty where nothing stands between them
 # What libpq takes of the environment and that decides where a connection goes, and whose it is.
 _VARIABLES: Mapping[str, str] = {
     "host": "PGHOST",
@@ -325,7 +326,7 @@ def _parsed(address: str, place: str = STORE) -> _Address:
             )
         found[name] = value
     _check_ports(found, place)
-    return _Address({name: value for name, value in found.items() if value.strip(",")})
+    return _Address({name: value for name, value in found.items() if (value.strip(",") if name in _LISTS else value)})
 
 
 def _hosts_of(text: str, place: str) -> tuple[list[str], list[str]]:

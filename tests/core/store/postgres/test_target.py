@@ -104,6 +104,7 @@ class TestWhereItLeads:
 
     @given(user=st.text(), password=st.text(), database=st.text())
     @example(user="a@b", password="p?w/:@'\\", database="x y")  # noqa: S106 - it opens nothing
+    @example(user=",", password=",", database=",")  # noqa: S106 - it opens nothing
     def test_libpq_reads_what_was_meant(self, user: str, password: str, database: str) -> None:
         conninfo = pytest.importorskip("psycopg.conninfo")
         parts = [
