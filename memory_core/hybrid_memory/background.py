@@ -91,6 +91,7 @@ class BackgroundJobs:
         self._leftovers_dropped = False
         self._words_are_current = False
         self._words_changed = 0
+        self._words_looks = 0
         self._words_told = WORDS_BEFORE_RELOAD
         self._others_looked_at = -_OTHERS_CHECK_SECONDS
         self._lease: Lease | None = None  # of a change of the embedder
@@ -143,6 +144,15 @@ class BackgroundJobs:
                 self._give_back()
             return change.progress()
 
+    def look_at_words_again(self) -> None:
+        """Look once more for words that are to be encoded anew, and read the indexes anew behind it, whoever encodes them.
+
+        To be called when the store may hold such words that it did not hold before.
+        """
+        self._words_looks += 1
+        self._words_changed = max(self._words_changed, 1)
+        self._words_are_current = False
+
     def outdated_words(self) -> int:
         """Return how many memories an earlier version has encoded, and this one has not yet encoded anew."""
         return 0 if self._words_are_current else self._store.reencoding.count(ENCODING)
@@ -157,6 +167,8 @@ class BackgroundJobs:
         return Progress(embedder=target.identity, done=target.done, total=target.total, per_second=speed)
 
     def _step(self) -> bool:
+        if self._index_cache.follows_old_words():
+            self.look_at_words_again()
         if not self._words_are_current and self._reencode():
             return True
         if self._change is None:
@@ -227,6 +239,7 @@ class BackgroundJobs:
 
     def _reencode(self) -> bool:
         """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
+        looks = self._words_looks
         lease = self._store.lease(WORDS_LEASE, LEASE_SECONDS)
         if lease is None:
             self._words_changed += 1  # by another hub, but they are to be read here as well
@@ -242,7 +255,8 @@ class BackgroundJobs:
             self._index_cache.reload()
             if self._languages is not None:
                 self._languages.forget()
-        self._words_are_current = True
+            self._words_changed = 0
+        self._words_are_current = looks == self._words_looks
         lease.release()
         return False
 

@@ -96,6 +96,7 @@ class OtherHubs:
         """Let go what was read of the store; returns the namespaces that were loaded."""
         with self.lock.exclusive():
             loaded = self._indexes.let_all_go()
+            self._store.take_over()
             self._encoder.follow_store(partial(embedder_of, settings=self._settings))
             self._forget()
         return loaded

@@ -92,6 +92,7 @@ from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.waiting_recalls import WaitingRecalls
 from hybrid_memory.warm_up import WarmUp
+from hybrid_memory.word_encoding import ENCODING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,6 +146,7 @@ class MemoryService:
             self.settings.hnsw_from,
             shown=self.secrets.shown,
             followed=self._note_followed,
+            encoding=ENCODING,
         )
         self._listeners: list[Listener] = []
         announcements = Announcements(self._tell_listeners, store.news)
@@ -741,6 +743,7 @@ class MemoryService:
         """Forget what was made of the store's contents, which are no longer the same."""
         self.overviews.forget()
         self._warm_up.forget()
+        self._background.look_at_words_again()
 
     def _annotated(self, result: ReadResult, index: NamespaceIndex, now: datetime, scope: Scope) -> ReadResult:
         """Return a page with what its memories have lost or are disputed by, and how old that is where the database is away."""

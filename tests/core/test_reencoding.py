@@ -17,7 +17,7 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.word_encoding import with_encoded_words
+from hybrid_memory.word_encoding import ENCODING, with_encoded_words
 
 STORES = Path(__file__).parents[1] / "data" / "stores"
 SCOPE = Scope(session="s-1")
@@ -98,6 +98,20 @@ def test_searches_know_the_new_words_when_the_background_work_is_done(service):
     held_by, named = index._lexical.name_frequencies(service.store.hasher.terms("Lisbon"))
     assert (held_by.tolist(), named.tolist()) == ([3], [3])
     assert [len(part) for part in index._columns.days.of(np.arange(3))] == [3, 3]
+
+
+@pytest.mark.slow
+def test_what_comes_later_with_words_of_an_earlier_version_is_found_too(service):
+    service.read(SCOPE, ReadRequest(query="Lisbon"))
+    while service.run_background_step():
+        pass
+    fill(service.store, 3)  # as a hub of an earlier version does
+    service.read(SCOPE, ReadRequest(query="Lisbon"))
+    while service.run_background_step():
+        pass
+    lexical = service._index_cache.get("default")._lexical
+    assert lexical.frequencies(service.store.hasher.terms("Lisbon")).tolist() == [3]
+    assert service.store.reencoding.count(ENCODING) == 0
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
 from hybrid_memory.store.postgres.follower import ServerFollower
 from hybrid_memory.store.postgres.hints import CHANNEL, digest_of, hint_of
 from hybrid_memory.store.postgres.known_heads import KnownHeads
+from hybrid_memory.store.postgres.pg_errors import LOST, ConnectionLost
 
 pytestmark = pytest.mark.postgres
 
@@ -27,11 +28,20 @@ class Hub:
         self.heads = KnownHeads()
         self.told = []
         self.held = {}
-        self.renewed = 0
+        self.database = database
+        self.store = id_of_store(database)
+        self.fails = 0
         self._news = threading.Condition()
         self.following = ServerFollower(
-            self.connections, self.heads, self, secret=lambda: SECRET, renew=lambda: self._note(("renewed",))
+            self.connections, self.heads, self, secret=lambda: SECRET, store=lambda: self.store, renew=self._renew
         )
+
+    def _renew(self):
+        if self.fails:
+            self.fails -= 1
+            raise ConnectionLost(LOST)
+        self.store = id_of_store(self.database)
+        self._note(("renewed",))
 
     def on_change(self, namespace, head):
         self._note((namespace, head))
@@ -63,6 +73,10 @@ class Hub:
     def close(self):
         self.following.close()
         self.connections.close()
+
+
+def id_of_store(database):
+    return database.rows("SELECT id FROM store")[0][0]
 
 
 def wait_for(condition):
@@ -388,6 +402,21 @@ def test_another_store_in_the_same_database_is_noticed(hub, others, database):
     database.rows("UPDATE store SET id = 'another'")
     assert hub.hears("exchange")
     assert hub.told.index(("renewed",)) < hub.told.index(("exchange",))
+
+
+def test_another_store_is_noticed_that_was_there_before_anybody_followed(make_hub, database):
+    hub = make_hub()
+    hub.store = "the one that was opened"
+    hub.following.start()
+    assert hub.hears("renewed")
+    assert hub.hears("exchange")
+
+
+def test_another_store_is_told_when_its_key_can_be_read_again(hub, database):
+    hub.fails = 2
+    database.rows("UPDATE store SET id = 'another'")
+    assert hub.hears("exchange")
+    assert hub.fails == 0
 
 
 def test_another_embedder_is_told(hub, others, database):

@@ -362,6 +362,22 @@ def test_words_are_encoded_anew_but_not_those_that_changed_meanwhile(open_store)
     assert first.reencoding.count(9) == 1
 
 
+def test_words_that_were_encoded_for_a_store_whose_place_a_backup_took_are_not_stored(open_store, database):
+    store = open_store()
+    put(store, "a", encoding=8)
+    waiting = store.reencoding.outdated(9, 10)
+    database.rows("UPDATE store SET id = 'another'")
+    store.reencoding.replace([(waiting[0], encoded(1))])
+    assert store.reencoding.count(9) == 1
+
+
+def test_what_is_written_for_a_store_whose_place_a_backup_took_is_encoded_anew(open_store, database):
+    store = open_store()
+    database.rows("UPDATE store SET id = 'another'")
+    put(store, "a", encoding=8)
+    assert store.get("default", [MemoryId("a")])["a"].encoding == 0
+
+
 def test_a_change_of_the_embedder_by_one_hub_is_every_hub_s(open_store):
     first, second = open_store(), open_store()
     fill(first)

@@ -74,7 +74,8 @@ class NamespaceIndex:
     """Finds memories by words, meaning, time and all filters. Safe to call from several threads.
 
     ``hasher`` made the memories' terms and makes those of questions. ``dimensions`` is the length of the store's vectors; None: that
-    of the first one. No method raises errors of its own for ids that are not here: a cache may lag behind.
+    of the first one. ``has_old_words`` says that it has followed a memory whose words an earlier version than ``encoding`` has encoded.
+    No method raises errors of its own for ids that are not here: a cache may lag behind.
     """
 
     def __init__(
@@ -85,8 +86,11 @@ class NamespaceIndex:
         make: VectorIndexFactory | None = None,
         hnsw_from: int = HNSW_FROM,
         shown: Callable[[Memory], Memory] = masked_memory,
+        encoding: int = 0,
     ) -> None:
         self.hasher = hasher
+        self.has_old_words = False
+        self._encoding = encoding
         self._lock = threading.RLock()
         self._make = make
         self._hnsw_from = hnsw_from
@@ -650,6 +654,7 @@ class NamespaceIndex:
             self._approximate.maintain(self._columns.lately_visible())
 
     def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
+        self.has_old_words |= memory.encoding < self._encoding
         columns = self._columns
         row = columns.row_of(memory.id)
         if row is None:

@@ -47,7 +47,7 @@ class IndexCache:
     ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors. ``hnsw_from`` is
     the number of memories above which a namespace gets an approximate index of its vectors. ``shown`` is what a reader may see of a memory.
     ``followed`` hears what was read of a namespace's log, in the thread that read it; of an index that was loaded, nothing but where
-    it stands.
+    it stands. ``encoding`` is the version of this program's encoding of words.
     """
 
     def __init__(
@@ -57,10 +57,12 @@ class IndexCache:
         hnsw_from: int = HNSW_FROM,
         shown: Callable[[Memory], Memory] = masked_memory,
         followed: Followed = _nobody,
+        encoding: int = 0,
     ) -> None:
         self._store = store
         self._followed = followed
         self._shown = shown
+        self._encoding = encoding
         self._dimensions = dimensions
         self._hnsw_from = hnsw_from
         self._indexes: dict[str, NamespaceIndex] = {}
@@ -141,6 +143,10 @@ class IndexCache:
             for namespace, head in list(joint.heads.items()):
                 found[namespace] = min(head, found.get(namespace, head))
         return found
+
+    def follows_old_words(self) -> bool:
+        """Return whether an index has followed a memory whose words are to be encoded anew."""
+        return any(one.has_old_words for one in (*self._indexes.copy().values(), *self._joint.copy().values()))
 
     def size(self) -> int:
         """Return how many memories the indexes that are there hold."""
@@ -306,7 +312,12 @@ class IndexCache:
         return index
 
     def _options(self) -> dict[str, Any]:
-        return {"make": self._store.vector_index, "hnsw_from": self._hnsw_from, "shown": self._shown}
+        return {
+            "make": self._store.vector_index,
+            "hnsw_from": self._hnsw_from,
+            "shown": self._shown,
+            "encoding": self._encoding,
+        }
 
 
 def _is_far_behind(changes: int, size: int) -> bool:

@@ -168,6 +168,13 @@ class Store(ConversationLog, Protocol):
         """Tell ``follower`` from now on what other hubs do; returns what stops that. A store that has one hub has nothing to tell."""
         ...
 
+    def take_over(self) -> None:
+        """Take the `hasher` of the store that was put in the place of this one, of which `Follower.on_exchange` told.
+
+        No call may be under way that has encoded words and not yet written them.
+        """
+        ...
+
     def behind_seconds(self) -> float:
         """Return how long ago it was last certain that `head` knows what other hubs wrote; 0 where there are none."""
         ...

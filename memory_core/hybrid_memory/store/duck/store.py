@@ -222,6 +222,9 @@ class DuckStore:
         del follower
         return lambda: None
 
+    def take_over(self) -> None:
+        """Take nothing: nobody puts another store in the place of this one while it is open."""
+
     def behind_seconds(self) -> float:
         """Return 0: nobody else writes."""
         return 0.0

@@ -62,8 +62,9 @@ _LINKS = """
 class _State:
     """Which store it is and how it changed as a whole.
 
-    ``erasures`` counts namespaces that were erased, ``embedder`` is the number of the pinned one, ``usable_from`` the first schema whose
-    programs can use it, ``file`` that of the table of heads, which is another one when it was filled anew.
+    ``erasures`` counts namespaces that were erased and words that were exchanged, ``embedder`` is the number of the pinned one,
+    ``usable_from`` the first schema whose programs can use it, ``file`` that of the table of heads, which is another one when it was
+    filled anew.
 
     ``database`` is the server's number of the database, ``started_at`` when the server was started. Behind another start may be an earlier
     state, as of a standby that lacked the last transactions. Links do not always tell: where several hubs write before they look, each
@@ -87,7 +88,8 @@ class _State:
 class ServerFollower:
     """Follows a store for one ``follower`` from `start` to `close`.
 
-    ``secret`` gives the key of the hints, ``renew`` is called when the database holds another store than before.
+    ``secret`` gives the key of the hints, ``store`` the id of the store whose key that is. ``renew`` is called when the database holds
+    another one.
     """
 
     def __init__(
@@ -97,12 +99,14 @@ class ServerFollower:
         follower: Follower,
         *,
         secret: Callable[[], int],
+        store: Callable[[], str],
         renew: Callable[[], None],
     ) -> None:
         self._connections = connections
         self._heads = heads
         self._follower = follower
         self._secret = secret
+        self._store = store
         self._renew = renew
         self._state = _State()
         self._behind: dict[str, int] = {}  # what was known of namespaces that the last look found further back
@@ -228,8 +232,9 @@ class ServerFollower:
         self._certain_at = begun
         is_first, self._is_first = self._is_first, False
         self._know_names(positions, anew=known.store != found.store)
-        if known.store and not known.is_of_same_course(found):
-            self._exchange(positions, other_store=known.store != found.store)
+        other_store = found.store != self._store()
+        if other_store or (known.store and not known.is_of_same_course(found)):
+            self._exchange(positions, other_store=other_store)
         elif self._is_another_past(session, ends, anew=known.file != found.file):
             # The server has lost what it had: an older copy was restored, or a standby took over that lacked the last.
             self._exchange(positions, other_store=False)

@@ -22,7 +22,7 @@ from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.conninfo import conninfo_now
 from hybrid_memory.store.postgres.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.postgres.pg_errors import translated
-from hybrid_memory.store.postgres.purge_rows import delete_rows, delete_vectors, forget_requests_about
+from hybrid_memory.store.postgres.purge_rows import COUNT_ERASURE, delete_rows, delete_vectors, forget_requests_about
 from hybrid_memory.store.postgres.reading_table import forget_readings_of
 from hybrid_memory.store.postgres.storing import store_memories
 from hybrid_memory.store.postgres.sync_items import changed_items, item_values, put_items
@@ -416,6 +416,7 @@ def _update(session: PgSession, before: Memory, after: Memory) -> None:
         if before.content != after.content:
             delete_vectors(session, after.namespace, [after.id])
             erase_digests(session, after.namespace, [after.id])
+            session.send(COUNT_ERASURE)
     update_memory(session, after)
 
 

@@ -87,8 +87,8 @@ _DELETE_NAMESPACE = (
     "DELETE FROM undo WHERE namespace = $1",
     "DELETE FROM namespace WHERE name = $1",
 )
-# Positions of the namespace begin anew: whoever follows it loads what there is.
-_COUNT_ERASURE = "UPDATE store SET erasures = erasures + 1"
+COUNT_ERASURE = "UPDATE store SET erasures = erasures + 1"
+"""Has every hub load anew what it holds in memory: for what following the log does not bring about there."""
 _NOTE_UNWRITTEN = "UPDATE store SET unwritten = true"
 _COUNT_STEP = "UPDATE store SET sync_number = sync_number + 1"
 # What others are to be told: ids without words, with the moment of the purge, so that it reaches what was known here by then and
@@ -251,7 +251,7 @@ def _delete_namespace(session: PgSession, namespace: str, at: int) -> None:
     session.send(_CLEAN_FOLDERS, namespace)
     for statement in _DELETE_NAMESPACE:
         session.send(statement, namespace)
-    session.send(_COUNT_ERASURE)
+    session.send(COUNT_ERASURE)  # positions begin anew
 
 
 def _delete_memories(

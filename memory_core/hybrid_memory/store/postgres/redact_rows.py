@@ -15,7 +15,7 @@ from hybrid_memory.secret_detection.masking import mark
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
 from hybrid_memory.store.postgres.appending import LockedHead, append_entries, erase_digests, lock_head
 from hybrid_memory.store.postgres.memory_table import memories_by_id
-from hybrid_memory.store.postgres.purge_rows import delete_vectors
+from hybrid_memory.store.postgres.purge_rows import COUNT_ERASURE, delete_vectors
 from hybrid_memory.store.postgres.reading_table import forget_readings_of, replace_in_readings
 from hybrid_memory.store.postgres.undo_table import forget_undos_about
 from hybrid_memory.store.redaction_rules import (
@@ -78,6 +78,7 @@ def redact_rows(
     """
     head = lock_head(session, namespace)
     session.send(_NOTE_UNWRITTEN)
+    session.send(COUNT_ERASURE)  # what the former words were found by is in other hubs' memory
     values = dict(plan.values)
     shared = shared_values(values)
     holding = {id_ for value in shared for id_ in _holding(session, namespace, value)}
@@ -105,6 +106,7 @@ def exchange_words(session: PgSession, namespace: str, memories: Sequence[Memory
         return 0
     lock_head(session, namespace)
     session.send(_NOTE_UNWRITTEN)
+    session.send(COUNT_ERASURE)
     for there in memories_by_id(session, namespace, wanted).values():
         if there.content != wanted[there.id].content:
             _write(session, replace(wanted[there.id], rev=there.rev))

@@ -33,6 +33,7 @@ from hybrid_memory.store.postgres.check import (
 )
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.migrating import refuse_later
+from hybrid_memory.store.postgres.purge_rows import COUNT_ERASURE
 from hybrid_memory.store.postgres.rewriting import is_unwritten, rewrite_tables
 from hybrid_memory.store.postgres.tables import check_log
 from hybrid_memory.store.writing import ChangeType, LogEntry
@@ -110,6 +111,8 @@ def repair_store(connections: Connections, home: Path, now: datetime, refusal: R
         ]
         if notes:
             done.append(Finding(Severity.NOTE, f"{len(notes)} memories were mended; `repair` in the log says how"))
+        if heads:
+            session.send(COUNT_ERASURE)
         heads += _begin_chains_anew(session, now)
     for head in heads:
         told(head.namespace, head.position)

@@ -189,9 +189,9 @@ _SYNC = (
 )
 
 _HUBS = (
-    # One row. The key of the terms is drawn by whoever opens the store first. ``erasures`` counts namespaces that were erased as a whole,
-    # whose positions begin anew; ``unwritten``: rows were erased whose bytes are still in the tables' files; ``sync_number`` counts steps
-    # of synchronisation.
+    # One row. The key of the terms is drawn by whoever opens the store first. ``erasures`` counts what hubs load anew for: namespaces that
+    # were erased as a whole, whose positions begin anew, and words that were exchanged. ``unwritten``: rows were erased whose bytes are
+    # still in the tables' files. ``sync_number`` counts steps of synchronisation.
     """
     CREATE TABLE store (
         one_row BOOLEAN NOT NULL PRIMARY KEY DEFAULT true CHECK (one_row), id TEXT NOT NULL, term_key TEXT,

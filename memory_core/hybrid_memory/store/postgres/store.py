@@ -39,7 +39,7 @@ from hybrid_memory.store.postgres.repeating import again
 from hybrid_memory.store.postgres.row_tables import refuse_while_moving
 from hybrid_memory.store.postgres.snapshot import read_snapshot
 from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.term_key import ensure_term_key
+from hybrid_memory.store.postgres.term_key import KeyOfStore, ensure_term_key
 from hybrid_memory.store.postgres.undo_table import read_undos
 from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
 from hybrid_memory.store.postgres.walls import check_login
@@ -83,23 +83,25 @@ class PostgresStore:
     that change the embedder, encode words anew, and keep the journal of readings.
     """
 
-    def __init__(self, connections: Connections, clock: Clock, term_key: int, *, notices: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, connections: Connections, clock: Clock, key: KeyOfStore, *, notices: tuple[str, ...] = ()
+    ) -> None:
         self.connections = connections
         # Drawn here: hubs that were given the same randomness are two hubs all the same.
         self.leases = Leases(connections, token_hex(16))
         self._notices = notices
         self.heads = KnownHeads()
-        self.hasher = TermHasher(term_key)
+        self.hasher = TermHasher(key.key)
         self.embedder_change = PostgresEmbedderChange(
             connections, clock, lambda session: self.leases.guard(session, EMBEDDER_LEASE)
         )
-        self.reencoding = PostgresWordColumns(connections)
+        self.reencoding = PostgresWordColumns(connections, lambda: self._writers.store)
         self.readings = PostgresReadings(connections)
         self._clock = clock
-        self._term_key = term_key
-        self._announcer = Announcer(connections.connect, term_key)
+        self._key = key
+        self._announcer = Announcer(connections.connect, key.key)
         self._following: ServerFollower | None = None
-        self._writers = Writers(connections, clock, self.heads, self._announcer)
+        self._writers = Writers(connections, clock, self.heads, self._announcer, key.store)
         self.syncing = PostgresSync(connections, clock, self.told)
 
     @classmethod
@@ -127,10 +129,8 @@ class PostgresStore:
         connections = Connections(conninfo, size=size, wait_seconds=wait_seconds)
         connections.open()
         try:
-            found, term_key = again(
-                lambda: _ready(connections, clock, random_source or SystemRandomSource()), wait_seconds
-            )
-            store = cls(connections, clock, term_key, notices=(*notices, *found))
+            found, key = again(lambda: _ready(connections, clock, random_source or SystemRandomSource()), wait_seconds)
+            store = cls(connections, clock, key, notices=(*notices, *found))
             store.note_last_write()
         except BaseException:
             connections.close()
@@ -232,7 +232,12 @@ class PostgresStore:
         if self._following is not None:
             self._following.close()
         self._following = ServerFollower(
-            self.connections, self.heads, follower, secret=lambda: self._term_key, renew=self._renew
+            self.connections,
+            self.heads,
+            follower,
+            secret=lambda: self._key.key,
+            store=lambda: self._key.store,
+            renew=self._renew,
         )
         self._following.start()
         return self._following.close
@@ -251,11 +256,15 @@ class PostgresStore:
         """Return None: reads ask the database (`store.offline` stands before it where they need not)."""
         return None
 
+    def take_over(self) -> None:
+        """Encode words for the store that the database holds by now, as far as that was heard of."""
+        self._writers.store = self._key.store
+        self.hasher = TermHasher(self._key.key)
+
     def _renew(self) -> None:
-        """Take over the secret of the store that the database holds by now, after a restore."""
-        self._term_key = ensure_term_key(self.connections, SystemRandomSource())
-        self.hasher = TermHasher(self._term_key)
-        self._announcer.secret = self._term_key
+        """Take the secret of the store that the database holds by now, after a restore."""
+        self._key = ensure_term_key(self.connections, SystemRandomSource())
+        self._announcer.secret = self._key.key
 
     def lease(self, name: str, seconds: float) -> Lease | None:
         """Take a lease, which is renewed until it is given back; None while another hub has it."""
@@ -394,7 +403,7 @@ class PostgresStore:
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``, or what a hub that lives has still to follow."""
-        followed = self._read(EVERYTHING, hub_rows.followed, digest_of(self._term_key, namespace))
+        followed = self._read(EVERYTHING, hub_rows.followed, digest_of(self._key.key, namespace))
         self._change([namespace], hub_rows.trim, namespace, before if followed is None else min(before, followed))
 
     def put_entry(
@@ -488,7 +497,7 @@ class PostgresStore:
         return again(call, self.connections.wait_seconds)
 
 
-def _ready(connections: Connections, clock: Clock, random_source: RandomSource) -> tuple[Sequence[str], int]:
+def _ready(connections: Connections, clock: Clock, random_source: RandomSource) -> tuple[Sequence[str], KeyOfStore]:
     """Make the database ready to be used; returns notices on this login, and the key of the store's terms."""
     migrate(connections, clock.now())
     refuse_while_moving(connections)

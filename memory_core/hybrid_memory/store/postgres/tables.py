@@ -19,7 +19,7 @@ from hybrid_memory.store.base import ConversationEntry
 from hybrid_memory.store.encoding import check_moment, check_number, check_text
 from hybrid_memory.store.memory_fields import MOST, object_from_json
 from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
-from hybrid_memory.store.postgres.vector_table import PINNED, PinnedEmbedder
+from hybrid_memory.store.postgres.vector_table import PinnedEmbedder
 from hybrid_memory.store.snapshots import NO_LIMIT
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
 
@@ -27,6 +27,12 @@ from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, Recor
 # transaction comes along, by which it can be found out later whether it was committed.
 _LOCK = """
     SELECT position, trimmed_before, link, last_at, pg_current_xact_id()::text FROM namespace WHERE name = $1 FOR UPDATE
+"""
+# The id of the store, and the pinned embedder if there is one. Asked behind the lock: a statement that waits may answer as of before.
+_STORE_AND_PINNED = """
+    SELECT (SELECT id FROM store), pinned.* FROM (SELECT) AS one LEFT JOIN (
+        SELECT number, identity, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1
+    ) AS pinned ON true
 """
 _NEW_HEAD = "INSERT INTO namespace (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
 HEAD = "SELECT position, trimmed_before, link, last_at FROM namespace WHERE name = $1"
@@ -132,11 +138,12 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """What stands in the store as a write begins: ``transaction`` is the server's number of the write.
+    """What stands in the store as a write begins: ``transaction`` is the server's number of the write, ``store`` the id of the store.
 
     ``others`` are the rows of what else was asked.
     """
 
+    store: str
     head: Head
     embedder: PinnedEmbedder | None
     requests: Mapping[RequestKey, StoredRequest]
@@ -154,12 +161,13 @@ def lock_namespace(
     check_text(namespace, *(key.relay for key in keys))
     requests = ((_REQUESTS, _columns_of(keys)),) if keys else ()
     while True:
-        head, embedder, *rest = session.together((_LOCK, (namespace,)), (PINNED, ()), *requests, *others)
+        head, here, *rest = session.together((_LOCK, (namespace,)), (_STORE_AND_PINNED, ()), *requests, *others)
         if head:
             *known, transaction = head[0]
-            pinned = PinnedEmbedder(*embedder[0]) if embedder else None
+            store, *embedder = here[0]
+            pinned = None if embedder[0] is None else PinnedEmbedder(*embedder)
             done = _requests_of(rest.pop(0)) if requests else {}
-            return Locked(Head(*known), pinned, done, transaction, rest)
+            return Locked(store or "", Head(*known), pinned, done, transaction, rest)
         session.send(_NEW_HEAD, namespace)
 
 

@@ -5,6 +5,7 @@ It is never told: no export, log or message holds it. Copies of the database do,
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreDamaged
@@ -15,15 +16,23 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import RandomSource
     from hybrid_memory.store.postgres.connections import Connections
 
-_READ = "SELECT term_key FROM store"
-_LOCK = "SELECT term_key FROM store FOR UPDATE"
+_READ = "SELECT id, term_key FROM store"
+_LOCK = "SELECT id, term_key FROM store FOR UPDATE"
 _SET = "UPDATE store SET term_key = $1"
 # What was encoded with another key is found by nobody.
 _ENCODE_ALL_ANEW = "UPDATE memory SET encoding = 0 WHERE encoding <> 0"
 _NO_KEY = "the database has lost the row that says which store it is; nothing was changed. Restore a backup"
 
 
-def ensure_term_key(connections: Connections, random_source: RandomSource) -> int:
+@dataclass(frozen=True, slots=True)
+class KeyOfStore:
+    """The key of a store's terms. ``store`` is the id of the store, which is another one when a backup took its place."""
+
+    store: str
+    key: int = field(repr=False)
+
+
+def ensure_term_key(connections: Connections, random_source: RandomSource) -> KeyOfStore:
     """Return the key; it is made where there is none, once however many hubs come at the same time.
 
     Raises:
@@ -31,18 +40,16 @@ def ensure_term_key(connections: Connections, random_source: RandomSource) -> in
     """
     with connections.reading(EVERYTHING) as reading:
         row = reading.row(_READ)
-    if row is None or row[0] is None:
+    if row is None or row[1] is None:
         with connections.transaction(EVERYTHING) as session:
             row = session.row(_LOCK)
-            if row is not None and row[0] is None:
-                row = (str(random_source.bits(KEY_BITS)),)
-                session.send(_SET, *row)
+            if row is not None and row[1] is None:
+                row = row[0], str(random_source.bits(KEY_BITS))
+                session.send(_SET, row[1])
                 session.send(_ENCODE_ALL_ANEW)
     try:
-        return int(row[0]) if row is not None else _missing()
+        if row is not None:
+            return KeyOfStore(row[0], int(row[1]))
     except ValueError:
-        return _missing()
-
-
-def _missing() -> int:
+        pass
     raise StoreDamaged(_NO_KEY)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PINNED = "SELECT number, identity, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1"
-"""Asks for number, identity and dimensions of the pinned embedder."""
-
+_PINNED = "SELECT number, identity, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1"
 _SELECT = """
     SELECT vector.id, vector.vec FROM vector
     WHERE vector.embedder = $1 AND vector.namespace = $2 AND vector.id = ANY ($3::text[])
@@ -55,7 +53,7 @@ class PinnedEmbedder:
 
 def pinned_embedder(session: PgSession) -> PinnedEmbedder | None:
     """Return the embedder whose vectors are in use, None before the first one."""
-    row = session.row(PINNED)
+    row = session.row(_PINNED)
     return PinnedEmbedder(*row) if row else None
 
 

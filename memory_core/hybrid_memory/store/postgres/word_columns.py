@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.model import EncodedWords, MemoryId
@@ -22,6 +22,7 @@ _OUTDATED = """
 """
 # As every write does: it locks the row of the namespace before any of its memories, so that two never wait for each other.
 _LOCK = "SELECT name FROM namespace WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE"
+_STORE = "SELECT id FROM store"
 # Only where the words are still those that were encoded: another hub may have changed the speaker or the key meanwhile.
 _REPLACE = """
     UPDATE memory SET terms = $1, names = $2, days = $3, aspects = $4, encoding = $5
@@ -31,10 +32,14 @@ _REPLACE = """
 
 
 class PostgresWordColumns:
-    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.made_anew.ReencodingStore`."""
+    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.made_anew.ReencodingStore`.
 
-    def __init__(self, connections: Connections) -> None:
+    ``store`` gives the id of the store for which words are encoded here.
+    """
+
+    def __init__(self, connections: Connections, store: Callable[[], str]) -> None:
         self.connections = connections
+        self._store = store
 
     @repeated
     def count(self, encoding: int) -> int:
@@ -61,12 +66,13 @@ class PostgresWordColumns:
 
     @repeated
     def replace(self, encoded: Sequence[tuple[OutdatedWords, EncodedWords]]) -> None:
-        """Store what was made of the words of memories, in one transaction."""
+        """Store what was made of the words of memories, in one transaction; nothing where a backup took the place of the store since."""
         if not encoded:
             return
         with self.connections.transaction(EVERYTHING) as session:
             session.send(_LOCK, sorted({old.namespace for old, _ in encoded}))
-            session.send_many(_REPLACE, [_values(old, new) for old, new in encoded])
+            if session.rows(_STORE) == [(self._store(),)]:
+                session.send_many(_REPLACE, [_values(old, new) for old, new in encoded])
 
 
 def _values(old: OutdatedWords, new: EncodedWords) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ sent. They go out together with COMMIT, or with the next look of a decision that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,8 @@ class LockedNamespace:
     """A namespace whose lock is held: the session of the transaction, and what it has come to so far.
 
     ``prefetched`` is what was read of it along with the lock. ``sending`` says that a write has been sent in part; left so by an error, the
-    transaction cannot go on. ``done`` are the requests that were done in it.
+    transaction cannot go on. ``done`` are the requests that were done in it. ``is_another_store`` says that a backup took the place of the
+    store for which words were encoded.
     """
 
     session: PgSession
@@ -64,6 +65,7 @@ class LockedNamespace:
     requests: dict[RequestKey, StoredRequest]
     prefetched: Prefetched = field(default_factory=Prefetched)
     sending: bool = False
+    is_another_store: bool = False
     done: list[tuple[RequestKey, StoredRequest]] = field(default_factory=list)
 
 
@@ -197,6 +199,8 @@ def decide_and_apply(
         dimensions=locked.embedder.dimensions if locked.embedder else None,
         stored=view.get,
     )
+    if locked.is_another_store:
+        changes = _with_words_to_encode(changes)
     stored = None if key is None else object_to_json(codec.encode(batch.result))
     # 2. Memories with their vectors, the log, buffers and usage.
     locked.sending = True
@@ -226,6 +230,12 @@ def decide_and_apply(
         memories=changes.memories,
         vectors=changes.vectors,
     )
+
+
+def _with_words_to_encode(changes: ChangeSet) -> ChangeSet:
+    """Return changes whose new memories are encoded anew at the next idle time: with another store's key nobody would find them."""
+    inserted = {memory.id: replace(memory, encoding=0) for memory in changes.inserted}
+    return replace(changes, inserted=tuple(inserted.values()), after={**changes.after, **inserted})
 
 
 def _send_memories(locked: LockedNamespace, changes: ChangeSet) -> None:

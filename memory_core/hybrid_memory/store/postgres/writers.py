@@ -96,10 +96,16 @@ class _Thread(threading.local):
 
 
 class Writers:
-    """Runs writes; safe in several threads. ``last_at`` is the time of the last write, in microseconds, as far as it is known here."""
+    """Runs writes; safe in several threads. ``last_at`` is the time of the last write, in microseconds, as far as it is known here.
 
-    def __init__(self, connections: Connections, clock: Clock, heads: KnownHeads, announcer: Announcer) -> None:
+    ``store`` is the id of the store for which words are encoded here.
+    """
+
+    def __init__(
+        self, connections: Connections, clock: Clock, heads: KnownHeads, announcer: Announcer, store: str
+    ) -> None:
         self.last_at = 0
+        self.store = store
         self._connections = connections
         self._clock = clock
         self._heads = heads
@@ -269,6 +275,7 @@ class Writers:
             plan = PrefetchPlan(namespace, [call.prefetch for call in group])
             found = tables.lock_namespace(session, namespace, _keys_of(group), plan.statements())
             locked = LockedNamespace(session, namespace, found.head, found.embedder, dict(found.requests))
+            locked.is_another_store = found.store != self.store
             plan.take(locked.prefetched, session, found.others)
             if attempt.joining and (others := self._companions(namespace, _MOST_IN_GROUP - len(group))):
                 group.extend(others)
