@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory import homes, validation
+from hybrid_memory.decisions.adopt import Adopted, check_adoptable, decide_adopt
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget, decide_restore
 from hybrid_memory.decisions.judge import decide_judge
@@ -205,6 +206,45 @@ class Acts:
                 decide_judge, replace(request, ids=tuple(here)), home, self._lookups(index)
             ),
         )
+
+    @shared
+    def adopt(self, scope: Scope, ids: Sequence[MemoryId]) -> ActResult:
+        """Move memories of the person into the project that the scope is of; in the person's own they are forgotten.
+
+        Raises:
+            InvalidInput: the scope is of no project, or a memory cannot move: see `check_adoptable`.
+            NotFound: a memory does not exist among the person's own.
+        """
+        validation.check_scope(scope)
+        if scope.personal is None:
+            raise InvalidInput("project", "there is none here; go into the folder of one")
+        ids = validation.check_acted("ids", ids)
+        theirs = self._store.get(scope.personal, ids)
+        if missing := [f"ids.{at}" for at, one in enumerate(ids) if one not in theirs]:
+            raise NotFound(f"{', '.join(missing)}: no such memory of your own; nothing was changed")
+        olds = [theirs[one] for one in ids]
+        check_adoptable(olds)
+        now = self._writer.now()
+        adopted = [
+            Adopted(
+                one,
+                self._writer.new_id(now),
+                self._encoder.encode(one.content, one.speaker, one.occurred_at or one.created_at),
+            )
+            for one in olds
+        ]
+        project = replace(scope, personal=None)
+        person = replace(scope, namespace=scope.personal, personal=None)
+
+        def decide(home: Scope, index: NamespaceIndex) -> Decision:
+            if home == project:
+                return partial(decide_adopt, adopted, home)
+            return _as_act(
+                partial(decide_forget, ids, home, self._lookups(index)), lambda *_: ActResult(action="adopt", ids=())
+            )
+
+        # First where they come to: one that is killed between the two leaves a memory in both, and loses none.
+        return self._do([project, person], decide)
 
     @shared
     def undo(self, scope: Scope, undo: str) -> ActResult:

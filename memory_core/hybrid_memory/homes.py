@@ -1,7 +1,8 @@
 """Where something is done when a person's and a project's namespace are read together (`Scope.personal`).
 
 What is done to a memory is done where it lies, so that a correction of a personal memory stays the person's wherever it is made.
-A new memory goes to the project; so does an insight of which any evidence is the project's.
+A new memory goes to the project, unless the person plainly speaks of themselves in it; so does an insight of which any evidence is the
+project's.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hybrid_memory.model import Memory, MemoryId, Scope
+from hybrid_memory.capture.oneself import is_about_oneself
+from hybrid_memory.model import Memory, MemoryId, Origin, Scope
 from hybrid_memory.reads import fetch_of
 
 if TYPE_CHECKING:
-    from hybrid_memory.requests import ForgetResult, Insight
+    from hybrid_memory.requests import ForgetResult, Insight, WriteRequest
     from hybrid_memory.store.base import Store
     from hybrid_memory.store.writing import Decision, WriteBatch, WriteView
 
@@ -33,6 +35,18 @@ def home_of(store: Store, scope: Scope, memory_id: MemoryId | None) -> Scope:
     if scope.personal is None:
         return scope
     theirs = memory_id is not None and bool(of_the_person(store, scope, [memory_id]))
+    return replace(scope, namespace=scope.personal if theirs else scope.namespace, personal=None)
+
+
+def home_of_new(store: Store, scope: Scope, request: WriteRequest) -> Scope:
+    """Return where a new memory lies: what corrects a memory where that lies, else with the person what is plainly about them.
+
+    What a tool or a third person says, and what belongs to a task, is the project's.
+    """
+    if scope.personal is None or request.supersedes is not None or not scope.about_me_is_personal:
+        return home_of(store, scope, request.supersedes)
+    said = request.origin in (Origin.USER, Origin.AGENT) and request.speaker is None and request.key is None
+    theirs = said and is_about_oneself(request.content)
     return replace(scope, namespace=scope.personal if theirs else scope.namespace, personal=None)
 
 

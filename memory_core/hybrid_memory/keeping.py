@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import Statement, StatementKind
+from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, questions
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.capture.statements import in_place_of
@@ -34,19 +35,18 @@ def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Cha
     """Return what to write for a statement; None for a fragment that corrects nothing.
 
     Only the person's own words (origin "user") are replaced, those of the project at hand before what they told elsewhere, and only
-    short ones: a longer memory says more than what changed. What was corrected by a fragment holds on with its value exchanged; a
-    fragment speaks of the conversation that it was said in. Most statements replace nothing, and then nothing is read.
+    short ones: a longer memory says more than what changed. What was told elsewhere is replaced only by words that are plainly about
+    the person, since every project reads them. What was corrected by a fragment holds on with its value exchanged; a fragment speaks
+    of the conversation that it was said in. Most statements replace nothing, and then nothing is read.
     """
     found: dict[MemoryId, Memory] = {}
     for question in questions(statement):
         result = service.read(scope, ReadRequest(query=question, limit=_LOOKED_AT, weak=True, recalls=False))
         found |= {hit.memory.id: hit.memory for hit in result.hits}
-    # From a project only what is said to correct goes to what is seen everywhere: "the retro is on Monday" may be this project's own.
-    is_known_everywhere = statement.kind is StatementKind.CORRECTION or is_of_the_person(statement.text)
-    for namespace in scope.namespaces if is_known_everywhere else scope.namespaces[:1]:
+    for namespace in scope.namespaces:
         own = [one for one in found.values() if _may_give_way(one, namespace)]
         change = _change_of(statement, own, scope)
-        if change is not None:
+        if change is not None and (namespace == scope.namespace or _is_of_the_person(change.statement.text)):
             return change
     return None if statement.fragment else Change(statement)
 
@@ -64,6 +64,10 @@ def _change_of(statement: Statement, own: list[Memory], scope: Scope) -> Change 
     if change.text != statement.text:
         statement = in_place_of(statement, change.text, tuple(old.tags), old.importance)
     return Change(statement, old.id)
+
+
+def _is_of_the_person(text: str) -> bool:
+    return is_of_the_person(text) or is_about_oneself(text)
 
 
 def _may_give_way(memory: Memory, namespace: str) -> bool:

@@ -105,11 +105,13 @@ class Scope:
     """On whose behalf a call is made. Nothing of another ``namespace`` is seen; ``actor``, the client's name, goes into the log.
 
     ``personal`` is a second namespace, of the person at work in the project that ``namespace`` is of: both are read together, as if
-    they were one, new memories go to ``namespace``, and what is done to a memory is done where it lies.
+    they were one, new memories go to ``namespace``, and what is done to a memory is done where it lies. With ``about_me_is_personal``
+    new memories in which the person plainly speaks of themselves go to ``personal``.
     """
 
     namespace: str = "default"
     personal: str | None = None
+    about_me_is_personal: bool = False
     session: str
     agent: str = "default"
     actor: str = "unknown"

@@ -244,8 +244,7 @@ class MemoryService:
                 self.flush_recalls()
         # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
         #    while the commit waits for the disk.
-        #    What corrects a memory goes to where that lies.
-        home = homes.home_of(self.store, scope, request.supersedes)
+        home = homes.home_of_new(self.store, scope, request)
         index = self._index_cache.get(home.namespace)
         parents = homes.elsewhere(self.store, scope, home, request.parents)
         prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)

@@ -1,7 +1,7 @@
-"""A project that was at hand and whose marker is gone: it stays for who was in it, until somebody decides anew.
+"""A project whose marker or repository is gone: a conversation that was in it stays in it, until something else decides.
 
 A folder is renamed, an older branch is checked out, a marker is deleted: what is said then must not become the person's own, which every
-other project sees. A new connection or conversation, other roots of the client, an option or another marker decide anew.
+other project sees. A new connection or conversation, other roots of the client, an option or another marker decide.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def keep_project(found: Place, former: FormerProject | None, roots: tuple[str, .
 
     The marker of a folder that was renamed is found in it, and goes on to count. Looks at files.
     """
-    if former is None or former.roots != roots or found.is_decided:
+    if former is None or former.roots != roots or found.is_decided or found.project == former.project:
         return found
     moved = _moved_place(found, former)
     if moved is not None:
@@ -92,7 +92,8 @@ def keep_project(found: Place, former: FormerProject | None, roots: tuple[str, .
         about_me=former.about_me,
         read_only=former.read_only,
         off=former.off,
-        why="what named it before is not found any more",
+        why="what named it before is gone",
+        is_repository=False,
         is_kept=True,
     )
 

@@ -1,7 +1,7 @@
-"""Which project is at hand in a folder: the marker file, the options, and their order. Pure but for looking at files.
+"""Which project a folder belongs to: the options, the marker file, the git repository. Pure but for looking at files.
 
-A client's server and its hooks ask `place_of`: the person's own memories are read everywhere, a project's only where a marker file or
-an option names it, and what is written goes to the project then. What is said about a marker never holds a word of it.
+A client's server and its hooks ask `place_of`. The person's own memories are read everywhere, a project's only in that project, and
+what is written goes to the project. What is said about a marker never holds a word of it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.project_names import AUTO, OFF, PERSON, check_project_name, project_namespace, project_of
 from hybrid_memory_mcp.relay.processes import UntrustedFile, read_own
+from hybrid_memory_mcp.relay.repositories import main_worktree_of, project_name_of, repository_of
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Scope
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 MARKER = ".hybrid-memory.toml"
 MARKER_LIMIT = 64 * 1024  # bytes; a marker has a line or two
 FIRST_ROOT, PROJECT_FOLDER, WORKING_FOLDER = "the client's first root", "CLAUDE_PROJECT_DIR", "the working folder"
-"""Where a client is at work, as far as it says so; the first that has a marker counts."""
+"""Where a client is at work, as far as it says so; the first that has a marker or is in a repository counts."""
 
 ABOUT_ME = ("project", "personal")
+"""Whose a statement is in which a person plainly speaks of themselves."""
 
 _SWITCHED_OFF = "memory is switched off in this folder by off = true in {marker}; take that line out to use it here"
 _UNUSABLE = (
@@ -36,10 +38,10 @@ _READ_ONLY = (
     "nothing is written here, because read_only = true in {marker}; take that line out, or work in another folder"
 )
 _KEPT = (
-    "the {marker} that named project {project} is not found any more. What is said here stays in project {project} until the client "
-    "connects again: put the file back to go on so, or start the client anew to leave the project"
+    "what made this folder project {project} is gone: a {marker}, or the git repository. This conversation stays in project {project}; "
+    "put it back to go on so, or start the client again to leave the project"
 )
-_GONE = " That file is not found any more, which counts when the client connects again"
+_GONE = " That file is gone, which counts when the client connects again"
 _MIXED = (
     "memory is off here, because --namespace (or HYBRID_MEMORY_NAMESPACE) is a project's while another project is at hand, and two "
     "projects never see each other. Say --project to choose one, or work in a folder without a project"
@@ -51,10 +53,11 @@ _KEY_LENGTH = 40  # characters of an unknown key that are told
 class Place:
     """Where a client is at work, as far as its memory is concerned.
 
-    ``personal`` is the person's namespace, ``project`` the name of the project at hand; ``about_me`` says to whom statements about the
-    person go that nobody asked to keep. ``marker`` is the file that decided, ``why`` says in words what did. ``problem`` is what is
-    wrong with a marker, ``passed_over`` tells of one that is another user's. ``says_none`` is an option that wants no project. ``is_kept``
-    says that the project was at hand before and nothing names it any more (``former_projects.py``), ``change`` that it was another one.
+    ``personal`` is the person's namespace, ``project`` the name of the project at hand; ``about_me`` says whose statements are in
+    which the person plainly speaks of themselves. ``marker`` is the file that decided, ``why`` says in words what did. ``problem`` is
+    what is wrong with a marker, ``passed_over`` tells of one that is another user's. ``says_none`` is an option that wants no project,
+    ``is_repository`` a project that nothing but the git repository made. ``is_kept`` says that the project was at hand before and
+    nothing names it any more (``former_projects.py``), ``change`` that it was another one.
     """
 
     personal: str = PERSON
@@ -63,17 +66,19 @@ class Place:
     read_only: bool = False
     about_me: str = "project"
     marker: Path | None = None
-    why: str = "no marker was found and no option names one"
+    why: str = "no marker, no git repository, and no option names one"
     problem: str | None = None
     passed_over: tuple[str, ...] = ()
     says_none: bool = False
+    is_repository: bool = False
     is_kept: bool = False
     change: str | None = None
 
     @property
     def is_decided(self) -> bool:
-        """True if a marker or an option decided, False where nothing is there that names a project or forbids anything."""
-        return self.marker is not None or self.project is not None or self.off or self.says_none
+        """True if a marker or an option decided, False where nothing but a git repository names a project or forbids anything."""
+        named = self.project is not None and not self.is_repository
+        return self.marker is not None or named or self.off or self.says_none
 
     @property
     def namespace(self) -> str:
@@ -111,7 +116,9 @@ class Place:
         """Return a scope of the person as that of this place."""
         if self.project is None:
             return replace(scope, namespace=self.personal)
-        return replace(scope, namespace=self.namespace, personal=self.personal)
+        return replace(
+            scope, namespace=self.namespace, personal=self.personal, about_me_is_personal=self.about_me == ABOUT_ME[1]
+        )
 
     def described(self) -> dict[str, Any]:
         """Return what status shows."""
@@ -143,7 +150,7 @@ class _Marker:
     project: str | None = None
     off: bool = False
     read_only: bool = False
-    about_me: str = "project"
+    about_me: str | None = None
     problem: str | None = None
 
 
@@ -156,19 +163,18 @@ def place_of(
 ) -> Place:
     """Return the place of a client that is at work in a folder.
 
-    Precedence: an explicit option or variable; the marker of the first of ``roots`` (each with the words for it) that has one; the
-    marker of ``folder`` or of a folder above it. No marker is no project, unless the option says ``auto``: then the git repository is
-    one. The switches ``off`` and ``read_only`` of a marker hold whatever names the project. A marker that is wrong switches memory off,
-    unless an option names the project: its words must not go where they do not belong because of a slip. A person's namespace that is
-    itself a project's opens that one alone, where none or the same is at hand. ``home`` is the person's home folder, above which nothing
-    is looked for.
+    An option or variable that names a project, or ``off``, decides. Else it is the first of ``roots`` (each with the words for it) and
+    ``folder`` that has a marker, in it or above it, or is in a git repository; of these the marker. A marker's ``off`` and
+    ``read_only`` hold whatever names the project. A marker that is wrong switches memory off, unless an option names the project:
+    words must not go where they do not belong because of a slip. A ``--namespace`` that is itself a project's opens that one alone,
+    wherever no other is named. ``home`` is the person's home folder, above which nothing is looked for.
     """
     place = _place_of(folder, options, roots, home or _home())
     person_is = project_of(options.namespace)
     if person_is is None or place.project is None:
         return place
-    if person_is == place.project:
-        return replace(place, project=None)
+    if person_is == place.project or place.is_repository:
+        return replace(place, project=None, is_repository=False)
     return replace(place, project=None, off=True, problem=_MIXED)
 
 
@@ -179,20 +185,37 @@ def _place_of(
     if folder is not None:
         folders.append((Path(os.path.realpath(folder)), WORKING_FOLDER))
     passed_over: list[str] = []
-    found, words = _first_marker(folders, home, passed_over)
-    place = _by_marker(Place(personal=options.namespace, passed_over=tuple(passed_over)), found, words)
+    found, at = _first_marker([path for path, _ in folders], home, passed_over)
+    place = Place(personal=options.namespace, passed_over=tuple(passed_over))
+    place = place if found is None else _by_marker(place, found, folders[at][1])
     chosen = options.project
-    if chosen is None or (place.off and place.problem is None):
+    if place.off and (place.problem is None or chosen in (None, AUTO)):
         return place
-    if chosen != AUTO:
+    if chosen not in (None, AUTO):
         name = None if chosen == OFF else chosen
         why = "the option --project or HYBRID_MEMORY_PROJECT"
         said = why + (" says off: no project" if name is None else "")
         return replace(place, project=name, off=False, says_none=name is None, why=said)
-    repository = next((one for path, _ in folders if (one := _repository(path, home)) is not None), None)
-    if found is not None or repository is None:
+    # A marker that names no project leaves that to the repository around its folder.
+    if found is None or found.project is None:
+        about_me = None if found is None else found.about_me
+        return _by_repository(place, [path for path, _ in folders[: at + 1]], home, about_me)
+    return _by_repository(place, [path for path, _ in folders[:at]], home, None)
+
+
+def _by_repository(place: Place, folders: Sequence[Path], home: Path | None, about_me: str | None) -> Place:
+    """Return the place by the first git repository around some folders, as it is where there is none."""
+    above = None if home is None else str(home)
+    repository = next((one for path in folders if (one := repository_of(str(path), above)) is not None), None)
+    if repository is None:
         return place
-    return replace(place, project=_name_of_repository(repository), why=f"the repository in {repository} (auto)")
+    return replace(
+        place,
+        project=project_name_of(repository),
+        about_me=about_me or ABOUT_ME[1],
+        why=f"the git repository in {repository}",
+        is_repository=True,
+    )
 
 
 def place_by_marker_in(place: Place, folder: Path, words: str) -> Place | None:
@@ -237,30 +260,28 @@ def read_marker(file: Path) -> Mapping[str, Any]:
         raise InvalidInput(MARKER, 'is not valid TOML; a line is written as namespace = "acme"') from None
 
 
-def _by_marker(place: Place, found: _Marker | None, words: str) -> Place:
-    if found is None:
-        return place
+def _by_marker(place: Place, found: _Marker, words: str) -> Place:
     return replace(
         place,
         project=None if found.problem else found.project,
         off=found.off or found.problem is not None,
         read_only=found.read_only,
-        about_me=found.about_me,
+        about_me=found.about_me or ABOUT_ME[0],
         marker=found.file,
+        is_repository=False,
         why=f"the marker of {words}",
         problem=found.problem,
     )
 
 
-def _first_marker(
-    folders: Sequence[tuple[Path, str]], home: Path | None, passed_over: list[str]
-) -> tuple[_Marker | None, str]:
-    for folder, words in folders:
+def _first_marker(folders: Sequence[Path], home: Path | None, passed_over: list[str]) -> tuple[_Marker | None, int]:
+    """Return the first marker of some folders, and the place of its folder among them; that behind all where there is none."""
+    for at, folder in enumerate(folders):
         for one in _searched(folder, home):
             found = _marker_in(one, passed_over)
             if found is not None:
-                return found, words
-    return None, ""
+                return found, at
+    return None, len(folders)
 
 
 def _searched(folder: Path, home: Path | None) -> Iterator[Path]:
@@ -270,9 +291,9 @@ def _searched(folder: Path, home: Path | None) -> Iterator[Path]:
     """
     for one in (folder, *folder.parents):
         yield one
-        main = _main_worktree(one)
-        if main is not None and main not in folder.parents:
-            yield main
+        main = main_worktree_of(str(one))
+        if main is not None and Path(main) not in folder.parents:
+            yield Path(main)
         if one == home:
             return
 
@@ -313,55 +334,15 @@ def _checked(file: Path, given: Mapping[str, Any]) -> _Marker:
             project = check_project_name("namespace", project)
         except InvalidInput as error:
             raise InvalidInput(MARKER, f"has a wrong value: namespace {error.problem}") from None
-    elif not values.get("off") and not values.get("read_only"):
-        raise InvalidInput(MARKER, 'names no project; write namespace = "acme", or off = true')
+    elif not values:
+        raise InvalidInput(MARKER, 'says nothing; write namespace = "acme", or off = true')
     return _Marker(
         file=file,
         project=project,
         off=values.get("off", False),
         read_only=values.get("read_only", False),
-        about_me=values.get("about_me", ABOUT_ME[0]),
+        about_me=values.get("about_me"),
     )
-
-
-def _repository(folder: Path, home: Path | None) -> Path | None:
-    """Return the folder of the git repository around a folder, that of the main worktree; a home folder is none."""
-    for one in (folder, *folder.parents):
-        if one == home:
-            return None
-        if os.path.lexists(one / ".git"):
-            return _main_worktree(one) or one
-    return None
-
-
-def _main_worktree(folder: Path) -> Path | None:
-    """Return the main folder of a repository of which this folder is another worktree, if the repository says so too.
-
-    Only the folder's own ``.git`` is no evidence: whoever gives a folder away could name any repository in it.
-    """
-    dot_git = folder / ".git"
-    try:
-        if not dot_git.is_file():
-            return None
-        named = read_own(str(dot_git), MARKER_LIMIT).decode()
-        inside = Path(os.path.realpath(folder / named.removeprefix("gitdir:").strip()))
-        if not named.startswith("gitdir:") or inside.parent.name != "worktrees":
-            return None
-        back = read_own(str(inside / "gitdir"), MARKER_LIMIT).decode().strip()
-        repository = inside.parent.parent
-        agrees = os.path.realpath(inside / back) == os.path.realpath(dot_git)
-    except (OSError, ValueError):
-        return None
-    return repository.parent if agrees and repository.name == ".git" else None
-
-
-def _name_of_repository(folder: Path) -> str:
-    """Return a project's name for a repository that has no marker: two folders of one name are two projects."""
-    import hashlib
-
-    digest = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
-    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in folder.name)[:40].strip("-")
-    return f"{plain}-{digest}" if plain else f"repository-{digest}"
 
 
 def _home() -> Path | None:

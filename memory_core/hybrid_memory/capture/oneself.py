@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from hybrid_memory.capture.model import Statement, StatementKind
 from hybrid_memory.lazy_pattern import LazyPattern
 
-_OF_A_PERSON = frozenset({StatementKind.PREFERENCE, StatementKind.FACT})
 _I = LazyPattern(
     r"(?i)\b(?:i|i'm|i've|i'd|my|me|ich|mein\w*|mir|mich|je|j'|moi|mon|ma|mes|yo|mi|mis|me|eu|meu|minha|meus|minhas)\b|我(?!们)|私|僕|俺"
 )
@@ -14,7 +12,6 @@ _WE = LazyPattern(
 )
 
 
-def is_about_oneself(statement: Statement) -> bool:
-    """Return True for a preference or a fact in the first person singular; a "we" speaks of a common work, so that it wins."""
-    text = statement.text
-    return statement.kind in _OF_A_PERSON and _I.search(text) is not None and _WE.search(text) is None
+def is_about_oneself(text: str) -> bool:
+    """Return True for a statement in the first person singular; a "we" speaks of a common work, so that it wins."""
+    return _I.search(text) is not None and _WE.search(text) is None

@@ -7,6 +7,7 @@
 | `merge` | `ids`, `text` |
 | `split` | `id`, `parts` (a list, or one text with a statement on each line) |
 | `judge` | `ids`, `verdict` (true, untrue, ended), `until` for what ended |
+| `adopt` | `ids`: memories of the person, which become the project's |
 | `confirm`, `untrue`, `ended` | `judge` with that verdict |
 | `undo` | `undo`, the id that an answer gave |
 
@@ -193,6 +194,7 @@ _VERBS: Mapping[str, _Act] = {
     "confirm": _judge(Verdict.TRUE),
     "untrue": _judge(Verdict.UNTRUE),
     "ended": _judge(Verdict.ENDED),
+    "adopt": lambda acts, given: acts.adopt(given.scope, given.ids()),
     "undo": lambda acts, given: acts.undo(given.scope, given.needed("undo")),
 }
 VERBS: tuple[str, ...] = tuple(_VERBS)
@@ -223,6 +225,7 @@ _DONE = {
     "true": "{} confirmed as true",
     "untrue": "{} set aside as untrue",
     "ended": "{} ended",
+    "adopt": "{} moved into this project",
 }
 
 

@@ -292,7 +292,12 @@ def history(request: OperationRequest) -> dict[str, Any]:
 
 
 def _scope(request: OperationRequest) -> Scope:
-    return replace(request.scope, personal=request.arguments.get("personal"))
+    given = request.arguments
+    return replace(
+        request.scope,
+        personal=given.get("personal"),
+        about_me_is_personal=given.get("about_me_is_personal") is True,
+    )
 
 
 def _named(service: MemoryService, scope: Scope, given: Sequence[str]) -> list[Memory]:

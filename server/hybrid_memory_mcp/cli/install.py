@@ -39,6 +39,7 @@ _CONTRADICTIONS = (
     ("--uninstall", "--no-hooks"),
     ("--print", "--links"),
 )
+_APART = "In a git repository, what you tell an assistant stays in that repository; what you say about yourself is known everywhere."
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -247,6 +248,8 @@ def _print_summary(console: Console, results: Sequence[Result], machine: Machine
     ]
     console.print()
     print_rows(columns, rows, title="nothing was written" if dry_run else None)
+    if any(one.state in {"installed", "updated", "unchanged"} for one in results):
+        console.print(_APART)
     for backup in (backup for result in results for backup in result.backups):
         console.print(f"kept: {escape(str(backup))}")
 

@@ -31,6 +31,7 @@ from hybrid_memory_mcp.cli.output import (
     say,
 )
 from hybrid_memory_mcp.cli.project import place_here
+from hybrid_memory_mcp.projects import ABOUT_ME
 
 Namespace = Annotated[
     str | None,
@@ -445,6 +446,7 @@ def done_here(
         if here.project is not None:
             namespace = here.namespace
             given["personal"] = here.personal
+            given["about_me_is_personal"] = here.about_me == ABOUT_ME[1]
     return call_operation(home, operation, given, namespace=namespace, may_be_new=writes)
 
 

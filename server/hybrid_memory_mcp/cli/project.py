@@ -1,4 +1,4 @@
-"""The commands ``project init`` and ``project show``; which project is at hand is decided in ``projects.py``."""
+"""The commands ``project show``, ``init`` and ``adopt``; which project a folder belongs to is decided in ``projects.py``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ import typer
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.project_names import check_project_name, project_namespace
 from hybrid_memory_mcp.cli.command_group import example
-from hybrid_memory_mcp.cli.operation_call import AsJson
-from hybrid_memory_mcp.cli.output import one_line_errors, print_result, say
-from hybrid_memory_mcp.projects import MARKER, Place, place_of
+from hybrid_memory_mcp.cli.given import ids_of
+from hybrid_memory_mcp.cli.memory_text import print_memories
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, call_operation, call_or_exit
+from hybrid_memory_mcp.cli.output import confirm, note, one_line_errors, print_json, print_result, say
+from hybrid_memory_mcp.projects import ABOUT_ME, MARKER, Place, place_of
 
-app = typer.Typer(help="Which project is at hand in a folder.", no_args_is_help=True)
+app = typer.Typer(help="Which project a folder belongs to.", no_args_is_help=True)
 
-_HEAD = "# What is said to an assistant in this folder, and below it, is remembered for this project alone (hybrid-memory-mcp).\n"
+_HEAD = """\
+# hybrid-memory-mcp: what you tell an assistant in this folder, and below it, is remembered for this project alone.
+# With about_me = "personal", what you plainly say about yourself is yours and known in every project.
+"""
 
 
 @app.command(epilog=example("project init acme"))
@@ -39,7 +44,8 @@ def init(
             raise InvalidInput(
                 "folder", "is your home folder, so that everything below it would be this project; go into another"
             )
-        said = {"namespace": project, "off": off, "read_only": read_only}
+        about_me = None if off else ABOUT_ME[1]
+        said = {"namespace": project, "off": off, "read_only": read_only, "about_me": about_me}
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in said.items() if value]
         _write_new(folder / MARKER, _HEAD + "".join(lines))
 
@@ -48,17 +54,82 @@ def init(
             say("Memory is off in this folder and below it.")
             return
         say(
-            f"This folder is the project {project}: what is said here stays here, what you said elsewhere is known here."
+            f"This folder is project {project}: what is said here stays in it. What you say about yourself is known everywhere."
         )
-        say(f"{MARKER} holds the name and no memories, so it may be committed.")
+        say(f"{MARKER} holds the name and no memories, so you can commit it.")
 
     values = {"file": str(folder / MARKER), "project": project, "read_only": read_only, "off": off}
     print_result(values, as_json, table)
 
 
+@app.command(epilog=example("project adopt"))
+def adopt(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID", help="Which memories. Default: those told in this project; - reads ids from stdin."
+        ),
+    ] = None,
+    *,
+    home: Home = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move memories of your own into the project of this folder. Shows them and asks; `undo` moves them back."""
+    with one_line_errors():
+        place = place_here(home)
+        if place.project is None or place.refuses_writes:
+            raise InvalidInput("folder", place.refuses_writes or "is in no project, so nothing can move to it")
+        named = ids_of(ids or [], may_be_none=True)
+        told = [] if named or ids else _told_in(place, home)
+    named = named or [one["id"] for one in told]
+    if not named:
+        if as_json:
+            print_json({"done": None, "undo": None, "memories": []})
+        note(
+            "No memory of your own is known to come from this project. Name them: `list --namespace default` shows them."
+        )
+        return
+    if not yes:
+        shown = call_or_exit(home, "show", {"ids": named}, namespace=place.personal)["memories"]
+        note(f"These {len(shown)} memories of your own would move to project {place.project}, and be known only there:")
+        print_memories(shown)
+        confirm("Move them?")
+    given = {"verb": "adopt", "ids": named, "personal": place.personal}
+    done = call_or_exit(home, "act", given, namespace=place.namespace)
+    if as_json:
+        print_json(done)
+        return
+    note(f"{done['done']}; in this folder `hybrid-memory-mcp undo` moves them back")
+
+
+def _told_in(place: Place, home: Path | None) -> list[dict[str, Any]]:
+    """Return the person's own memories that were told in conversations of a project, and are not plainly about the person."""
+    from hybrid_memory.capture.oneself import is_about_oneself
+    from hybrid_memory.settings import client_settings
+    from hybrid_memory.validation import LIST_LIMIT
+    from hybrid_memory_mcp.hooks.state import Conversations
+
+    folder = str(client_settings(home=home).folder())
+    begun = {f"{one.client}:{one.session}": one.root or one.folder for one in Conversations(folder).others()}
+    here = {
+        session
+        for session, folder in begun.items()
+        if folder and _place_of(Path(folder), home).project == place.project
+    }
+    if not here:
+        return []
+    found = call_operation(home, "list", {"limit": LIST_LIMIT}, namespace=place.personal)["memories"]
+    return [
+        one
+        for one in found
+        if one["session"] in here and not ({"key", "parents"} & one.keys() or is_about_oneself(one["content"]))
+    ]
+
+
 @app.command(epilog=example("project show"))
 def show(as_json: AsJson = False) -> None:
-    """Show which project is at hand in this folder, and why."""
+    """Show which project this folder belongs to, and why."""
     with one_line_errors():
         place = place_here()
 
@@ -76,11 +147,15 @@ def place_here(home: Path | None = None, namespace: str | None = None) -> Place:
     Raises:
         InvalidInput: an option or a variable is wrong.
     """
+    return _place_of(Path.cwd(), home, namespace)
+
+
+def _place_of(folder: Path, home: Path | None, namespace: str | None = None) -> Place:
     from hybrid_memory_mcp.runtime.client_options import read_options
 
     given = {"--home": None if home is None else str(home), "--namespace": namespace}
     arguments = [part for name, value in given.items() if value for part in (name, value)]
-    return place_of(Path.cwd(), read_options(arguments))
+    return place_of(folder, read_options(arguments))
 
 
 def in_words(place: Place) -> str:

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LONGEST_NAME = 200  # characters of a conversation's name; real ones have 36
-_UNNAMED = "unnamed"
+UNNAMED = "unnamed"
+"""The session of a client that does not name its conversations: all of them have it."""
 
 
 class Event:
     """What happened in a client.
 
-    ``name`` is ours, ``session`` the client's name of the conversation. ``folder`` is where the person works, ``root`` the project's
+    ``name`` is ours, ``session`` the client's name of the conversation. ``folder`` is where the client is at work, ``root`` the project's
     folder, ``transcript`` the file that the client keeps of the conversation. ``said`` is what the person has just typed, ``source``
     why a session starts, ``whose`` the hook is: a plugin's, or the client's.
     """
@@ -58,7 +59,7 @@ def read_event(name: str, client: str, given: Mapping[str, Any]) -> Event | None
     return Event(
         name,
         client,
-        session or _UNNAMED,
+        session or UNNAMED,
         folder=_text(given, "cwd")
         or (str(roots[0]) if isinstance(roots, list) and roots else "")
         or _text(inner, "cwd"),

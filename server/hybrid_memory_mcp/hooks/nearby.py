@@ -1,4 +1,4 @@
-"""Which project a marker names, noted where no hub can be asked: what was said belongs to it, whatever becomes of the folder.
+"""Which project a folder belongs to, noted where no hub can be asked: what was said belongs to it, whatever becomes of the folder.
 
 The hub decides (`projects.place_of`), and believes this only where it finds no marker any more. So whatever is not plain is left out.
 """
@@ -9,6 +9,7 @@ import os
 import stat
 
 from hybrid_memory_mcp.relay import processes
+from hybrid_memory_mcp.relay.repositories import project_name_of, repository_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ _MOST_BYTES = 64 * 1024
 
 
 def project_of(root: str, folder: str) -> dict[str, Any]:
-    """Return the project of the nearest marker, that of ``root`` first, as `former_projects.read_former` reads it; else nothing."""
+    """Return the project of the nearest marker, that of ``root`` first, else of the git repository; nothing where there is none.
+
+    `former_projects.read_former` reads it.
+    """
     home = os.path.realpath(os.path.expanduser("~"))
     for begin in (root, folder):
         one = os.path.realpath(begin) if begin else ""
@@ -29,6 +33,10 @@ def project_of(root: str, folder: str) -> dict[str, Any]:
                 return _told(path, one, [root, folder])
             above = os.path.dirname(one)
             one = "" if one in (home, above) else above
+    for begin in (root, folder):
+        repository = repository_of(os.path.realpath(begin), home) if begin else None
+        if repository is not None:
+            return {"project": project_name_of(repository), "about_me": "personal", "roots": [root, folder]}
     return {}
 
 

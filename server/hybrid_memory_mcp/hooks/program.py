@@ -201,9 +201,9 @@ class _Run:
                 "event": event.name,
                 "client": event.client,
                 "session": event.session,
-                "folder": event.folder,
-                "root": event.root,
-                "project": {} if self._begins_anew else self._conversation.project,
+                "folder": self._conversation.folder,
+                "root": self._conversation.root,
+                "project": {} if self._conversation.begins_at(event) else self._conversation.project,
                 "source": event.source,
                 "prompt": event.said if is_prompt else "",
                 "shortened": self._conversation.shortened,
@@ -223,11 +223,6 @@ class _Run:
         self._keep_marks([str(one) for one in found.get("shown") or ()], found.get("done"))
         self._conversations.note_run(event.client, event.name, kept=kept, loaded=loaded)
         return answers.answer(event.client, event.name, context, kept=kept, loaded=loaded, notice=notice)
-
-    @property
-    def _begins_anew(self) -> bool:
-        """True where a conversation starts: then the folder decides, not what was known before."""
-        return self._event.name == "session-start" and self._event.source != "compact"
 
     def _take_project(self, found: Mapping[str, Any]) -> str:
         """Keep what the hub says of the project at hand; return a word about it that the person has not been told."""
@@ -249,7 +244,7 @@ class _Run:
         found = project_of(conversation.root, conversation.folder)
         if not found:
             return
-        if self._begins_anew or not conversation.project:
+        if conversation.begins_at(self._event) or not conversation.project:
             conversation.project = found
         for turn in conversation.waiting:
             if (turn.get("root"), turn.get("folder")) == (conversation.root, conversation.folder):

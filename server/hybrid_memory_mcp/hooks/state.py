@@ -10,6 +10,8 @@ import json
 import os
 import time
 
+from hybrid_memory_mcp.hooks.events import UNNAMED
+from hybrid_memory_mcp.hooks.transcripts import first_folder
 from hybrid_memory_mcp.relay import processes
 from hybrid_memory_mcp.relay.connecting import StoreLock
 
@@ -29,6 +31,7 @@ KEPT_SECONDS = 30 * 86_400.0
 
 SAME_START_SECONDS = 10.0
 
+_BEGINNINGS = frozenset({"startup", "clear"})  # of the reasons why a session starts; the others take a conversation up
 _LOCK = "hooks.lock"
 _LOCK_SECONDS = 0.2  # it is held for a millisecond; without it something may be shown twice
 _POLL_SECONDS = 0.005
@@ -40,9 +43,9 @@ _LONGEST_PLAIN = 80
 class Conversation:
     """What is known of one conversation of a client.
 
-    ``begun`` is why, when (seconds since 1970) and by whose hook it was last started. ``folder`` and ``root`` are where the person works,
-    ``project`` is what
-    the hub told of the project there (``former_projects.py``), ``noticed`` the last word about it that the person was told.
+    ``begun`` is why, when (seconds since 1970) and by whose hook it was last started. ``folder`` and ``root`` are where it began, wherever
+    the client goes; ``project`` is what the hub told of the project there (``former_projects.py``), ``noticed`` the last word about it
+    that the person was told.
     ``mark`` is how far its transcript was read. ``shown`` are the ids of memories that stand in its context, which the client has
     ``shortened`` or not. ``waiting`` are the turns that no hub has had yet, each with where it was said.
     ``is_new`` says that nothing was known of it.
@@ -87,15 +90,21 @@ class Conversation:
         self.shown = [one for one in _list(found.get("shown")) if isinstance(one, str)]
         self.waiting = [one for one in _list(found.get("waiting")) if isinstance(one, dict) and "text" in one]
 
+    def begins_at(self, event: Event) -> bool:
+        """Return True if an event begins a conversation of this name: then its folder decides, not what was known before."""
+        return event.name == "session-start" and (event.source in _BEGINNINGS or event.session == UNNAMED)
+
     def follow(self, event: Event) -> None:
-        """Take over where the client is at work, and its transcript; another transcript is read from its beginning."""
-        self.folder = event.folder or self.folder
-        self.root = event.root or self.root
+        """Take over the transcript, which is read from its beginning if it is another one, and where the conversation begins."""
+        if self.begins_at(event):
+            self.folder, self.root = event.folder, event.root
+        elif not (self.folder or self.root):
+            self.folder, self.root = first_folder(event.transcript) or event.folder, event.root
         if event.transcript and event.transcript != self.transcript:
             self.transcript, self.mark = event.transcript, {}
 
     def hear(self, text: str, at: str) -> None:
-        """Let what was typed wait for a hub: it belongs to where the person works now, wherever they are when a hub has it."""
+        """Let what was typed wait for a hub: it belongs to where the conversation began, wherever another one of its name begins."""
         where = {"folder": self.folder, "root": self.root, "project": self.project}
         self.waiting.append({"text": text, "at": at} | where)
 
@@ -172,14 +181,14 @@ class Conversations:
                 elif known.get("waiting"):
                     self._write(name, json.dumps(known | {"waiting": []}).encode())
 
-    def others(self, than: Conversation) -> Iterator[Conversation]:
-        """Yield the other conversations, latest first; the oldest are removed."""
+    def others(self, than: Conversation | None = None) -> Iterator[Conversation]:
+        """Yield the other conversations, or all, latest first; the oldest are removed."""
         now = time.time()  # noqa: TID251 - beside times of files
         for place, (changed, name) in enumerate(self._files()):
             if place >= MOST_CONVERSATIONS or now - changed > KEPT_SECONDS:
                 _remove(os.path.join(self._folder, name))
                 continue
-            known = self._read(name) if name != than.name else None
+            known = self._read(name) if than is None or name != than.name else None
             if known and isinstance(known.get("client"), str) and isinstance(known.get("session"), str):
                 yield Conversation(known["client"], known["session"], known)
 

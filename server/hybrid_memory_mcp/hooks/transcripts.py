@@ -28,6 +28,7 @@ MOST_CHARACTERS = 1_000_000  # of the turns of one reading
 _CHUNK_BYTES = 1 << 20
 _LONGEST_LINE = 4 << 20  # bytes; a longer one holds a tool's result or an image
 _HEAD_BYTES = 256  # by which a file is known again
+_FIRST_BYTES = 1 << 18  # in which a client tells where a conversation began; Codex has its instructions there too
 _LARGEST_DOCUMENT = 32 << 20  # bytes, of a transcript that is one JSON value
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A line without any of these is nothing that a person said: most lines need not be parsed.
@@ -37,8 +38,8 @@ _SIGNS = (b'user"', b'user_message"', b"UserMessage", b"queued_command", b'user_
 def read_turns(path: str, client: str, mark: Mapping[str, int], deadline: float) -> tuple[list[Turn], Mark]:
     """Return what a person said since the mark, and the new mark; nothing new where the file cannot be read.
 
-    A turn has ``text``, ``at`` (ISO 8601) and ``folder`` where the client tells them, and ``end``, how far it reaches. It stops
-    at the ``deadline`` of the monotonic clock; what is left is read the next time.
+    A turn has ``text``, ``at`` (ISO 8601, empty where the client does not tell it), and ``end``, how far it reaches. It stops at the
+    ``deadline`` of the monotonic clock; what is left is read the next time.
     """
     try:
         descriptor = os.open(path, _READ)
@@ -74,6 +75,30 @@ def end_of(path: str) -> Mark:
         return {}
     finally:
         os.close(descriptor)
+
+
+def first_folder(path: str) -> str:
+    """Return the folder in which a conversation began, by the first lines of its transcript; empty where they do not tell it."""
+    try:
+        descriptor = os.open(path, _READ)
+    except (OSError, ValueError):
+        return ""
+    try:
+        head = os.read(descriptor, _FIRST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    for line in head.split(b"\n"):
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        for one in (told, told.get("payload") if isinstance(told, dict) else None):
+            folder = one.get("cwd") if isinstance(one, dict) else None
+            if isinstance(folder, str) and os.path.isabs(folder) and "\0" not in folder:
+                return folder
+    return ""
 
 
 def has_more(path: str, mark: Mapping[str, int]) -> bool:
@@ -187,9 +212,7 @@ def turns_of(client: str, told: Mapping[str, Any]) -> list[Turn]:
     typed = typed_text(text)
     if not typed:
         return []
-    turn = {"text": typed, "at": at if isinstance(at, str) else "", "plain": plain}
-    folder = told.get("cwd")
-    return [turn | {"folder": folder} if isinstance(folder, str) and os.path.isabs(folder) else turn]
+    return [{"text": typed, "at": at if isinstance(at, str) else "", "plain": plain}]
 
 
 def _claude_code(told: Mapping[str, Any]) -> tuple[str, Any, bool] | None:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.capture.model import Statement, Turn
-from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import change_by
@@ -114,12 +113,6 @@ class _At:
     options: Options
     place: Place
     scope: Scope
-
-    def scope_for(self, statement: Statement) -> Scope:
-        """Return the scope that a statement is kept in: the project's, or the person's where the marker wants that."""
-        if self.place.about_me == "personal" and is_about_oneself(statement):
-            return replace(self.scope, namespace=self.place.personal, personal=None)
-        return self.scope
 
     def keeps_as(self, other: _At) -> bool:
         """Return True if what is said in both places is kept in the same way."""
@@ -281,9 +274,9 @@ class _EventAtWork:
         echoes = self._echoes(service, at.scope)
         kept = 0
         for one in statements([Turn(turn.text, _moment(turn.at, now)) for turn in turns], fragments=True):
-            scope = at.scope_for(one)
+            scope = at.scope
             key = _request_key(batch, one.text)
-            # What corrects something of the person's own went to them.
+            # What is about the person, or corrects something of theirs, went to them.
             known = any(service.store.result(name, key) is not None for name in scope.namespaces)
             if known or _spoken(one.text) in echoes:
                 continue

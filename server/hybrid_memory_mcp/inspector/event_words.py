@@ -32,6 +32,7 @@ _TITLES = {
     "sync": "Came from another computer",
     "merge": "Merged",
     "split": "Split",
+    "adopt": "Moved into a project",
     "undo": "Undone",
     "judge": "Judged",
     "confirm": "Confirmed",
