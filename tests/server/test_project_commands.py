@@ -6,10 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.model import Scope
+from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
+from hybrid_memory_mcp.hooks.state import Conversations
 from hybrid_memory_mcp.projects import MARKER
 
 
@@ -147,3 +148,74 @@ def test_a_token_is_for_no_namespace_that_only_looks_like_a_projects(folder, tmp
     refused = run("token", "create", "phone", "--home", tmp_path, "--namespace", namespace)
     assert refused.exit_code == 1
     assert "project:acme" in refused.output
+
+
+# --- adopt --------------------------------------------------------------------------------------------------------------
+
+OF_ACME = "We decided to use Kafka for the event bus"
+
+
+@pytest.fixture
+def told_here(folder, tmp_path):
+    """A store of before the folder was a project: two statements were told in it, one elsewhere."""
+    home = tmp_path / "store"
+    (folder / ".git").mkdir()
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+    for session, content in (
+        ("codex:here", OF_ACME),
+        ("codex:here", "My sister Maria is allergic to peanuts"),
+        ("codex:elsewhere", "We decided to use Hugo"),
+    ):
+        service.write(Scope(session=session), WriteRequest(content=content, origin=Origin.USER))
+    service.close()
+    conversations = Conversations(str(home))
+    for session, where in (("here", folder), ("elsewhere", folder.parent)):
+        talk = conversations.load("codex", session)
+        talk.folder = str(where)
+        conversations.save(talk)
+    return home
+
+
+def contents(home, *options):
+    found = json.loads(run("list", "--home", home, "--json", *options).output)["memories"]
+    return sorted(one["content"] for one in found)
+
+
+def test_adopt_moves_what_was_told_here_and_is_not_about_the_person(told_here, folder):
+    assert json.loads(run("project", "adopt", "--home", told_here, "--yes", "--json").output)["count"] == 1
+    name = json.loads(run("project", "show", "--json").output)["project"]
+    assert contents(told_here, "--namespace", f"project:{name}") == [OF_ACME]
+    assert OF_ACME not in contents(told_here, "--namespace", "default")
+    assert OF_ACME in contents(told_here)  # both together, as assistants see it here
+
+
+def test_adopt_shows_what_would_move_and_changes_nothing_without_a_yes(told_here):
+    shown = run("project", "adopt", "--home", told_here)
+    assert shown.exit_code == 2  # nobody answers
+    assert OF_ACME in shown.output
+    assert "Hugo" not in shown.output
+    assert OF_ACME in contents(told_here, "--namespace", "default")
+
+
+def test_undo_moves_adopted_memories_back(told_here):
+    before = contents(told_here, "--namespace", "default")
+    run("project", "adopt", "--home", told_here, "--yes")
+    assert run("undo", "--home", told_here).exit_code == 0
+    assert contents(told_here, "--namespace", "default") == before
+    assert contents(told_here) == before
+
+
+def test_adopt_takes_memories_that_are_named(told_here):
+    hugo = next(
+        one["id"]
+        for one in json.loads(run("list", "--home", told_here, "--json").output)["memories"]
+        if "Hugo" in one["content"]
+    )
+    done = json.loads(run("project", "adopt", hugo, "--home", told_here, "--yes", "--json").output)
+    assert [one["content"] for one in done["memories"]] == ["We decided to use Hugo"]
+    assert done["memories"][0]["origin"] == "user"
+
+
+def test_adopt_outside_of_a_project_says_so(folder, store):
+    done = run("project", "adopt", "--home", store, "--yes")
+    assert (done.exit_code, "is in no project" in done.output) == (1, True)

@@ -1,5 +1,7 @@
-"""Who sees what: real processes in folders with and without markers, over one store, as docs/projects.md shows it."""
+"""Who sees what: real processes in repositories and folders with and without markers, over one store, as docs/projects.md shows it."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ FACTS = {
     "the person's": "Ada likes green tea",
     "acme's": "Acme uses Postgres",
     "other's": "Other ships on Friday",
+    "web's": "The web shop uses Svelte",
     "of `--namespace bo`": "Bo plays the violin",
 }
 MARKERS = {
@@ -20,13 +23,22 @@ MARKERS = {
     "off": "off = true",
     "readonly": 'namespace = "acme"\nread_only = true',
     "broken": 'namspace = "acme"',
+    "marked": 'namespace = "acme"',
     "default": 'namespace = "default"',
     "bo": 'namespace = "bo"',
     "up": 'namespace = "../acme"',
     "long": f'namespace = "{"x" * 10_000}"',
 }
+REPOSITORIES = ("web", "blog", "marked")
 ROWS = (
-    ("no marker", "plain", (), None),
+    ("no git and no marker", "plain", (), None),
+    ("the git repository `web`", "web", (), None),
+    ("a folder within it, or another worktree", "web/src/deep", (), None),
+    ("the git repository `blog`", "blog", (), None),
+    ("the git repository `web`, `--project off`", "web", ("--project", "off"), None),
+    ('a git repository with `namespace = "acme"`', "marked", (), None),
+    ("the git repository `web`, `--namespace project:acme`", "web", ("--namespace", "project:acme"), None),
+    ("no marker, the first root is the git repository `web`", "plain", (), "web"),
     ('`namespace = "acme"`', "acme", (), None),
     ("a folder below that", "acme/src/deep", (), None),
     ('`namespace = "other"`', "other", (), None),
@@ -49,7 +61,10 @@ ROWS = (
 def home(tmp_path):
     folder = tmp_path.resolve() / "home"
     (folder / "plain").mkdir(parents=True)
-    (folder / "acme" / "src" / "deep").mkdir(parents=True)
+    for name in ("acme", "web"):
+        (folder / name / "src" / "deep").mkdir(parents=True)
+    for name in REPOSITORIES:
+        subprocess.run(["git", "init", "-q", str(folder / name)], check=True)
     for name, text in MARKERS.items():
         (folder / name).mkdir(exist_ok=True)
         (folder / name / MARKER).write_text(text + "\n")
@@ -102,6 +117,8 @@ def test_the_page_shows_who_sees_what(home, tmp_path):
         for folder, whose in (("acme", "acme's"), ("other", "other's")):
             with client(folder) as raw:
                 assert Client(raw).write(FACTS[whose]) == f"project:{folder}"
+        with client("web") as raw:
+            assert Client(raw).write(FACTS["web's"]).startswith("project:web-")
         with client("plain", "--namespace", "bo") as raw:
             assert Client(raw).write(FACTS["of `--namespace bo`"]) == "bo"
         for said, folder, arguments, root in ROWS:
@@ -109,7 +126,7 @@ def test_the_page_shows_who_sees_what(home, tmp_path):
                 one = Client(raw, None if root is None else home / root)
                 seen = one.seen()
                 told = "nothing: reading is refused" if seen is None else ", ".join(seen) or "nothing"
-                written = one.write(f"a note of {said}")
+                written = re.sub(r"-[0-9a-f]{16}$", "-...", one.write(f"a note of {said}"))
                 lines.append(f"| {said} | {told} | {written if written == 'nowhere' else f'`{written}`'} |")
     table = "\n".join(lines)
     assert table in PAGE.read_text(encoding="utf-8"), table

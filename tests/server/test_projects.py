@@ -123,7 +123,6 @@ def test_statements_about_the_person_stay_in_the_project_unless_it_says_otherwis
         "namespace = 'acme'\nread_only = 1",
         "namespace = 'acme'\nabout_me = 'me'",
         "namespace = 'acme'\nread_only = true\nread-only = false",
-        "about_me = 'personal'",
         "[project]\nnamespace = 'acme'",
         "a = " + "[" * 5_000,
     ],
@@ -261,26 +260,94 @@ def repository(home):
     return folder
 
 
-def test_a_repository_is_no_project_unless_the_option_says_auto(home, repository):
-    assert place(repository, home).project is None
-    assert place(repository, home, "auto").project.startswith("repo-")
+def test_a_repository_is_a_project_without_any_marker(home, repository):
+    assert place(repository, home).project.startswith("repo-")
+    assert place(repository, home, "auto") == place(repository, home)
+
+
+def test_what_one_says_of_oneself_in_a_repository_is_ones_own(home, repository):
+    assert place(repository, home).about_me == "personal"
+    assert place(marked(repository, 'about_me = "project"'), home).about_me == "project"
+
+
+def test_a_folder_within_a_repository_belongs_to_it(home, repository):
+    deep = repository / "src" / "deep"
+    deep.mkdir(parents=True)
+    assert place(deep, home).project == place(repository, home).project
+
+
+def test_a_folder_without_git_is_no_project(home, repository):
+    assert place(repository.parent, home).project is None
+
+
+def test_a_repository_is_no_project_where_the_option_says_off(home, repository):
+    assert place(repository, home, "off").project is None
+
+
+def test_a_submodule_is_a_repository_of_its_own(home, repository):
+    outer = home / "outer"
+    outer.mkdir()
+    git(outer, "init", "-q")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository), "inner")
+    projects = {place(one, home).project for one in (outer, outer / "inner", repository)}
+    assert len(projects) == 3
+
+
+def test_worktrees_of_a_bare_repository_are_one_project(home, repository):
+    bare = home / "shared.git"
+    git(repository, "clone", "-q", "--bare", str(repository), str(bare))
+    for name in ("one", "two"):
+        git(bare, "worktree", "add", "-q", "-b", name, str(home / name))
+    assert place(home / "one", home).project == place(home / "two", home).project
+    assert place(home / "one", home).project.startswith("shared-")
+
+
+def test_a_folder_around_a_bare_repository_and_its_worktrees_is_one_project(home, repository):
+    around = home / "web"
+    git(repository, "clone", "-q", "--bare", str(repository), str(around / ".bare"))
+    (around / ".git").write_text("gitdir: ./.bare\n")
+    git(around, "worktree", "add", "-q", "-b", "one", str(around / "one"))
+    assert place(around, home).project == place(around / "one", home).project
+    assert place(around, home).project.startswith("bare-") or place(around, home).project.startswith("web-")
+
+
+def test_the_repository_of_the_first_root_counts_before_the_marker_of_another_folder(home, repository):
+    other = marked(home / "other", 'namespace = "other"')
+    found = place(other, home, roots=((str(repository), "the first root"),))
+    assert found.project.startswith("repo-")
+
+
+def test_off_of_the_working_folder_holds_in_a_repository_that_a_root_names(home, repository):
+    other = marked(home / "other", "off = true")
+    assert place(other, home, roots=((str(repository), "the first root"),)).refuses_reads
+
+
+def test_read_only_without_a_name_leaves_the_repository_its_project(home, repository):
+    found = place(marked(repository, "read_only = true"), home)
+    assert found.project.startswith("repo-")
+    assert "read_only" in found.refuses_writes
+
+
+def test_a_namespace_of_a_project_is_opened_alone_in_any_repository(home, repository):
+    found = place_of(repository, replace(OPTIONS, namespace="project:acme"), home=home)
+    assert (found.namespaces, found.refuses_reads) == (("project:acme",), None)
 
 
 def test_two_repositories_of_one_name_are_two_projects(home, repository):
     other = home / "other" / "repo"
     other.mkdir(parents=True)
     git(other, "init", "-q")
-    assert place(other, home, "auto").project != place(repository, home, "auto").project
+    assert place(other, home).project != place(repository, home).project
 
 
 def test_a_marker_goes_before_the_name_of_a_repository(home, repository):
     marked(repository, 'namespace = "acme"')
-    assert place(repository, home, "auto").project == "acme"
+    assert place(repository, home).project == "acme"
 
 
 def test_a_worktree_is_in_its_repositorys_project(home, repository):
     git(repository, "worktree", "add", "-q", str(home / "elsewhere"))
-    assert place(home / "elsewhere", home, "auto").project == place(repository, home, "auto").project
+    assert place(home / "elsewhere", home).project == place(repository, home).project
     marked(repository, 'namespace = "acme"')
     assert place(home / "elsewhere", home).project == "acme"
 
@@ -291,13 +358,13 @@ def test_a_folder_that_only_claims_to_be_a_worktree_is_not_believed(home, reposi
     claims = home / "claims"
     claims.mkdir()
     (claims / ".git").write_bytes((home / "elsewhere" / ".git").read_bytes())
-    assert place(claims, home).project is None
+    assert place(claims, home).project.startswith("claims-")
 
 
 def test_the_home_folder_is_no_repository_that_makes_a_project(home):
     git(home, "init", "-q")
     (home / "x").mkdir()
-    assert place(home / "x", home, "auto").project is None
+    assert place(home / "x", home).project is None
 
 
 # --- options and roots ------------------------------------------------------------------------------------------------

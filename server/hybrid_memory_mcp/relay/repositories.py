@@ -45,9 +45,9 @@ def project_name_of(repository: str) -> str:
     import hashlib
 
     digest = hashlib.blake2b(os.fsencode(os.path.normcase(repository)), digest_size=_DIGEST_BYTES).hexdigest()
-    name = os.path.basename(repository).removesuffix(".git").lstrip(".") or os.path.basename(
-        os.path.dirname(repository)
-    )
+    name = os.path.basename(repository).removesuffix(".git")
+    if name == ".bare":  # as a bare repository in the midst of its work trees is called
+        name = os.path.basename(os.path.dirname(repository))
     plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in name)[:_READABLE].strip("-")
     return f"{plain}-{digest}" if plain else f"repository-{digest}"
 

@@ -129,9 +129,9 @@ def test_a_marker_that_is_gone_leaves_the_project_and_is_told_once(hub, folder):
         again = client.call("write_memory", content="We decided to use Redis")
         project = client.ask("resources/read", uri="memory://status")["result"]["contents"][0]["text"]
     assert told["structuredContent"]["namespace"] == "project:acme"
-    assert "is not found any more" in told["content"][-1]["text"]
+    assert "stays in project acme" in told["content"][-1]["text"]
     assert len(again["content"]) == len(told["content"]) - 1
-    assert json.loads(project)["project"]["why"] == "what named it before is not found any more"
+    assert json.loads(project)["project"]["why"] == "what named it before is gone"
     with hub.connected(relay="1" * 32, folder=acme) as client:
         assert "namespace" not in client.call("write_memory", content="Ada likes tea")["structuredContent"]
 

@@ -108,7 +108,7 @@ async def test_a_project_that_nothing_names_any_more_stays_unless_the_roots_are_
     await where.current()
     kept = await where.current()
     assert (kept.project, kept.is_kept) == ("acme", True)
-    assert "until the client connects again" in kept.notices[0]
+    assert "stays in project acme" in kept.notices[0]
     where.set_roots("/work")
     assert (await where.current()).project is None
 
