@@ -430,3 +430,51 @@ def test_killed_in_the_middle_and_done_again_nothing_is_double_and_one_undo_take
     asked("import", "--undo", done["id"], "--home", home)
     assert as_exported(home, tmp_path / "after") == before
     assert [one.name for one in (home / "imports").iterdir()] == [".lock"]
+
+
+def spoken(session, folder, *texts):
+    """Lines of a transcript of Claude Code."""
+    return "".join(
+        json.dumps(
+            {
+                "type": "user",
+                "sessionId": session,
+                "parentUuid": None,
+                "uuid": f"{session}-{number}",
+                "timestamp": f"2026-03-0{number + 1}T09:00:00Z",
+                "cwd": str(folder if number == 0 else "/"),  # the client went elsewhere later
+                "message": {"role": "user", "content": text},
+            }
+        )
+        + "\n"
+        for number, text in enumerate(texts)
+    )
+
+
+def test_what_was_said_in_a_repository_comes_into_its_project_and_what_is_about_the_person_to_them(tmp_path, home):
+    shop, notes, transcripts = (tmp_path / name for name in ("shop", "notes", "transcripts"))
+    for folder in (shop / ".git", notes, transcripts):
+        folder.mkdir(parents=True)
+    (transcripts / "a.jsonl").write_text(
+        spoken("a", shop, "We decided to use Kafka for the shop.", "My sister Maria is allergic to peanuts.")
+    )
+    (transcripts / "b.jsonl").write_text(spoken("b", notes, "We decided to meet on Mondays."))
+    (transcripts / "c.jsonl").write_text(spoken("c", tmp_path / "deleted", "We decided to use Oracle for the ledger."))
+    done = asked("import", transcripts, "--home", home, "--yes")
+    assert (done["stored"], done["in_projects"]) == (4, 2)
+    own = {one["content"] for one in asked("list", "--home", home, "--namespace", "default")["memories"]}
+    assert [any(word in one for one in own) for word in ("Maria", "Mondays", "Kafka", "Oracle")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert asked("import", transcripts, "--home", home, "--yes")["stored"] == 0
+    assert asked("import", "--undo", done["id"], "--home", home)["memories"] == 4
+
+
+def test_an_import_into_a_namespace_that_is_named_goes_there_alone(tmp_path, home):
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    transcript = tmp_path / "a.jsonl"
+    transcript.write_text(spoken("a", tmp_path / "shop", "We decided to use Kafka for the shop."))
+    assert asked("import", transcript, "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0

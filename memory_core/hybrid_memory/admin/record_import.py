@@ -9,7 +9,7 @@ one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.admin.export_import import Embed, OnProgress, encoded, with_vectors
 from hybrid_memory.admin.import_samples import SpreadSamples
 from hybrid_memory.admin.purge import remaining_state
+from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.importing.spool import SpoolLine, read_spool
@@ -40,11 +41,23 @@ _SHOWN = 60  # characters of what was typed in place of an id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Where lines go and what is done about secrets in them."""
+    """Where lines go and what is done about secrets in them.
+
+    ``of_folder`` gives the namespace of what was said in a folder; what is plainly about the person, and all without a folder, goes to
+    ``namespace``.
+    """
 
     namespace: str
     now: datetime
     secrets: SecretPolicy = field(default_factory=SecretPolicy)
+    of_folder: Callable[[str], str] | None = None
+
+    def namespace_of(self, line: SpoolLine) -> str:
+        """Return where a line goes."""
+        folder = line.metadata.get("folder")
+        if self.of_folder is None or not isinstance(folder, str) or is_about_oneself(line.content):
+            return self.namespace
+        return self.of_folder(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,8 @@ class LookedAt:
     secrets: int
     refused: int
     samples: tuple[tuple[str, str], ...] = ()
+    elsewhere: int = 0
+    """How many of the new ones go to projects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,34 +102,40 @@ class _Looked:
     def __init__(self, store: TransferableStore, batch: Batch) -> None:
         self._store = store
         self._batch = batch
-        self._standing: set[MemoryId] = set()
-        """Lines that come in, or came in before: links may lead to them."""
-        self.new = self.there = self.known = self.secrets = self.refused = 0
+        self._standing: set[tuple[str, MemoryId]] = set()
+        """Lines that come in, or came in before, each with its namespace: links may lead to them."""
+        self.new = self.there = self.known = self.secrets = self.refused = self.elsewhere = 0
         self.samples = SpreadSamples[tuple[str, str]]()
 
     def memories(self, lines: Sequence[SpoolLine]) -> list[Memory]:
         """Return what of some lines comes in."""
-        namespace = self._batch.namespace
-        by_id = self._store.transfer.existing([(namespace, line.id) for line in lines])
-        by_words: dict[str, list[ExistingMemory]] = {}
-        for one in self._store.transfer.same_words(namespace, [line.digest for line in lines]):
-            by_words.setdefault(one.content_hash, []).append(one)
+        own = self._batch.namespace
+        placed = [(self._batch.namespace_of(line), line) for line in lines]
+        # Also where all lines went before repositories were projects.
+        asked = [(one, line.id) for namespace, line in placed for one in dict.fromkeys((namespace, own))]
+        by_id = self._store.transfer.existing(asked)
+        by_words: dict[tuple[str, str], list[ExistingMemory]] = {}
+        for name in dict.fromkeys(name for name, _ in placed):
+            digests = [line.digest for namespace, line in placed if namespace == name]
+            for one in self._store.transfer.same_words(name, digests):
+                by_words.setdefault((name, one.content_hash), []).append(one)
         found = []
-        for line in lines:
-            if (namespace, line.id) in by_id:
+        for namespace, line in placed:
+            if (namespace, line.id) in by_id or (own, line.id) in by_id:
                 self.there += 1
-                self._standing.add(line.id)
-            elif any(_says_it_already(line, one) for one in by_words.get(line.digest, ())):
+                self._standing.add((namespace, line.id))
+            elif any(_says_it_already(line, one) for one in by_words.get((namespace, line.digest), ())):
                 self.known += 1
-            elif (memory := self._checked(line)) is not None:
+            elif (memory := self._checked(line, namespace)) is not None:
                 self.new += 1
-                self._standing.add(line.id)
+                self.elsewhere += namespace != own
+                self._standing.add((namespace, line.id))
                 self.samples.add((memory.created_at.isoformat(), memory.content))
                 found.append(memory)
         return found
 
-    def _checked(self, line: SpoolLine) -> Memory | None:
-        memory = _memory_of(line, self._batch)
+    def _checked(self, line: SpoolLine, namespace: str) -> Memory | None:
+        memory = replace(_memory_of(line, self._batch), namespace=namespace)
         try:
             shown, kinds = self._batch.secrets.memory(memory)
         except InvalidInput:
@@ -127,7 +148,7 @@ class _Looked:
         """Return a memory with the links that lead to what stands."""
 
         def kept(id_: MemoryId | None) -> MemoryId | None:
-            return id_ if id_ in self._standing else None
+            return id_ if (memory.namespace, id_) in self._standing else None
 
         if memory.supersedes is memory.superseded_by is None and not memory.parents:
             return memory
@@ -135,7 +156,7 @@ class _Looked:
             memory,
             supersedes=kept(memory.supersedes),
             superseded_by=kept(memory.superseded_by),
-            parents=tuple(id_ for id_ in memory.parents if id_ in self._standing),
+            parents=tuple(id_ for id_ in memory.parents if kept(id_) is not None),
         )
 
 
@@ -277,7 +298,7 @@ def _memory_of(line: SpoolLine, batch: Batch) -> Memory:
 
 def _told(looked: _Looked) -> LookedAt:
     samples = looked.samples.kept()
-    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused, samples)
+    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused, samples, looked.elsewhere)
 
 
 def _batches(lines: Iterable[SpoolLine]) -> Iterator[list[SpoolLine]]:

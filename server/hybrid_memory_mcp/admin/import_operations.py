@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +23,7 @@ from hybrid_memory.admin.record_import import (
 )
 from hybrid_memory.admin.user_files import check_source, file_errors, open_plain
 from hybrid_memory.clock import SystemClock
+from hybrid_memory.project_names import project_namespace
 from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory_mcp.admin.store_operations import announce
 
@@ -76,7 +78,10 @@ def import_(request: OperationRequest) -> dict[str, Any]:
 
 
 def import_records_(request: OperationRequest) -> dict[str, Any]:
-    """Store the lines that the command made of another program's file; arguments are ``file``, ``id`` and ``format``."""
+    """Store the lines that the command made of another program's file; arguments are ``file``, ``id`` and ``format``.
+
+    With ``by_folder`` what was said in a folder goes to the project there.
+    """
     given = request.arguments
     action = action_of(str(given["format"]), str(given["id"]))
 
@@ -123,7 +128,22 @@ def import_undo(request: OperationRequest) -> dict[str, Any]:
 
 
 def _batch(request: OperationRequest, service: MemoryService) -> Batch:
-    return Batch(namespace=request.scope.namespace, now=SystemClock().now(), secrets=service.secrets)
+    person = request.scope.namespace
+    of_folder = cache(partial(_namespace_of, person)) if request.arguments.get("by_folder") else None
+    return Batch(namespace=person, now=SystemClock().now(), secrets=service.secrets, of_folder=of_folder)
+
+
+def _namespace_of(person: str, folder: str) -> str:
+    """Return where goes what was said in a folder: as if it was said there now, but of a folder that is gone to a project of its own."""
+    from hybrid_memory_mcp.projects import place_of
+    from hybrid_memory_mcp.relay.repositories import project_name_of
+    from hybrid_memory_mcp.runtime.client_options import Options
+
+    if not Path(folder).is_absolute():
+        return person
+    place = place_of(folder, Options(home=Path(), namespace=person))
+    is_nowhere = place.off or (place.project is None and not Path(folder).is_dir())
+    return project_namespace(project_name_of(folder), person) if is_nowhere else place.namespace
 
 
 def _entry(entry: ImportEntry) -> dict[str, Any]:

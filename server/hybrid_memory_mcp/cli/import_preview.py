@@ -44,6 +44,7 @@ def as_values(plan: Plan, seen: dict[str, Any], *, as_exported: bool = False) ->
         "last": _iso(plan.last),
         "taken": plan.chosen,
         "new": seen["new"],
+        "in_projects": seen["elsewhere"],
         "here_already": seen["there"] + seen["known"],
         "repeated": plan.repeated,
         "corrected": plan.corrected,
@@ -118,6 +119,9 @@ def _say_counts(values: dict[str, Any]) -> None:
         "here already": values["here_already"],
         "said more than once, taken once": values["repeated"],
         "corrected by a later one": values["corrected"],
+        "said in a project and not about you: known in that project only (--namespace default: everywhere)": values[
+            "in_projects"
+        ],
         "with letters that cannot be read, since the file is not in UTF-8": values["unreadable"],
         "with what looks like a secret (`secrets` in config.toml says what is done about them)": values["secrets"],
     }

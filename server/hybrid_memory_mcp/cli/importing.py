@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _EMPTY = "is empty; there is nothing in it that could come in"
-_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces")
+_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces", "elsewhere")
 _SAMPLES = 6  # shown of what comes in
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
@@ -383,7 +383,11 @@ def _store(asked: _Asked, plan: Plan) -> dict[str, int]:
 
 def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the operations for the files of a plan, with their arguments."""
-    named = {"id": plan.id, "format": plan.format}
+    from hybrid_memory.project_names import OFF
+    from hybrid_memory.settings import client_settings
+
+    by_folder = asked.namespace is None and client_settings().project != OFF
+    named = {"id": plan.id, "format": plan.format, "by_folder": by_folder}
     if plan.exported is not None:
         own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.vouched}
         yield "import", named | own

@@ -70,6 +70,8 @@ class _Session:
     name: str
     title: str = ""
     given: str = ""
+    folder: str = ""
+    """Where it began, wherever the client went."""
 
 
 def _session(file: SourceFile, seen: set[str]) -> Iterator[Read]:
@@ -120,7 +122,7 @@ def _of_line(told: Mapping[str, Any], session: _Session, keys: Keys, where: str,
     if own in seen or "forkedFrom" in told:
         return Skipped(_AGAIN, where)
     seen.add(own)
-    folder = text_of(told.get("cwd"))
+    session.folder = session.folder or text_of(told.get("cwd"))
     return Record(
         key=keys.unique(f"{session.name}/{own}"),
         text=text,
@@ -129,7 +131,7 @@ def _of_line(told: Mapping[str, Any], session: _Session, keys: Keys, where: str,
         at=moment(told.get("timestamp")),
         conversation=text_of(told.get("sessionId")) or session.name,
         speaker="Claude" if author is Author.ASSISTANT else None,
-        metadata={"folder": folder} if folder else {},
+        metadata={"folder": session.folder} if session.folder else {},
     )
 
 
