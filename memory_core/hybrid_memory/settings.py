@@ -101,8 +101,8 @@ class ClientSettings(BaseSettings):
     timezone: str | None = Field(None, description="Zone of dates that come without one, as Europe/Berlin.")
     prompts: Path | None = Field(None, description="Folder with templates that replace the built-in ones.")
     project: str | None = Field(
-        None,
-        description="Name of the project at hand, auto (the git repository) or off; a marker file's when not given.",
+        "auto",
+        description="Name of the project; auto: what a marker file names, else the git repository; off: none.",
     )
 
     def folder(self) -> Path:

@@ -30,14 +30,14 @@ environment of a client. [Remembered without being asked](../hooks.md) says what
 _MARKER = """## Of a folder
 
 The file `.hybrid-memory.toml` in a folder, for it and those below; `hybrid-memory-mcp project init` writes it.
-[A project and you](../projects.md) says what it does.
+[Projects](../projects.md) says what it does.
 
 | name | what it does | default |
 | --- | --- | --- |
-| `namespace` | The name of the project that this folder is. | none |
+| `namespace` | The name of the project that this folder is. | the git repository |
 | `read_only` | Assistants read here and write nothing. | `false` |
 | `off` | Assistants neither read nor write here. | `false` |
-| `about_me` | Where goes what hooks hear of the person: `"project"` or `"personal"`. | `"project"` |
+| `about_me` | Whose is what a person plainly says about themselves: `"project"` or `"personal"`. | `"project"`; `"personal"` without `namespace` |
 
 ## Other variables
 """

@@ -21,7 +21,7 @@ _OPTIONS = {
     "agent": "name of the agent that remembers",
     "session": "name of the conversation; made up when not given",
     "timezone": "zone of dates that come without one, as Europe/Berlin",
-    "project": "name of the project at hand; auto: the git repository; off: none",
+    "project": "name of the project; auto (default): what a marker file names, else the git repository; off: none",
     "prompts": "folder with templates that replace the built-in ones",
     "embedder": "static, multilingual, minilm, or fastembed:<model name or folder>",
 }
