@@ -74,6 +74,11 @@ def prepare(
             )
         if done.namespaces and done.hub is None:
             note("No hub takes it yet: --hub names the login of those that shall.")
+        if not done.temporary_revoked:
+            note(
+                "Every login may still make temporary tables in this database, as it has another owner or holds tables of other programs. "
+                "Its owner takes that away with REVOKE TEMPORARY ON DATABASE ... FROM PUBLIC."
+            )
 
     value = {
         "schema": done.schema,
@@ -81,5 +86,6 @@ def prepare(
         "made": done.made,
         "namespaces": list(done.namespaces),
         "hub": done.hub,
+        "temporary_revoked": done.temporary_revoked,
     }
     print_result(value, as_json, show)
