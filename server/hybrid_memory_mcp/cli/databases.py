@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -80,12 +81,4 @@ def prepare(
                 "Its owner takes that away with REVOKE TEMPORARY ON DATABASE ... FROM PUBLIC."
             )
 
-    value = {
-        "schema": done.schema,
-        "role": done.role,
-        "made": done.made,
-        "namespaces": list(done.namespaces),
-        "hub": done.hub,
-        "temporary_revoked": done.temporary_revoked,
-    }
-    print_result(value, as_json, show)
+    print_result(asdict(done), as_json, show)
