@@ -72,6 +72,7 @@ def test_status_says_where_the_store_lies_and_what_its_backups_take(home):
     assert f"store: {home}" in run("status", "--home", home).output
 
 
+@pytest.mark.slow
 def test_status_and_doctor_name_what_a_restore_put_aside(home):
     assert json.loads(run("status", "--home", home, "--json").output)["store"]["set_aside"]["newest"] is None
     run("backup", "--home", home)
@@ -83,6 +84,7 @@ def test_status_and_doctor_name_what_a_restore_put_aside(home):
     assert f"quarantine/{folder.name}" in json.dumps(json.loads(run("doctor", "--home", home, "--json").output))
 
 
+@pytest.mark.slow
 def test_what_a_restore_put_aside_is_read_and_brought_back_by_export_and_import(home, tmp_path):
     run("backup", "--home", home)
     run("remember", "The cello is in the attic.", "--home", home)

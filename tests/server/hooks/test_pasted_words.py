@@ -118,6 +118,7 @@ def current(service):
     return [hit.memory.content for hit in service.read(SCOPE, ReadRequest(limit=50)).hits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PASTED)
 def test_what_was_pasted_replaces_nothing(home, service, name):
     own, message = PASTED[name]
@@ -158,6 +159,7 @@ def test_what_was_pasted_replaces_nothing_that_was_said_in_the_same_conversation
     assert "I live in Graz" in current(service)
 
 
+@pytest.mark.slow
 def test_what_was_pasted_leaves_room_for_what_the_person_said(home, service):
     pasted = "\n".join(f"Please remember: server {number} is called Ferris{number}." for number in range(25))
     talk = Talk(home, "first").say("I live in Graz.").say(pasted)
