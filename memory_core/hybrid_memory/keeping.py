@@ -35,10 +35,13 @@ def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Cha
     """Return what to write for a statement; None for a fragment that corrects nothing.
 
     Only the person's own words (origin "user") are replaced, those of the project at hand before what they told elsewhere, and only
-    short ones: a longer memory says more than what changed. What was told elsewhere is replaced only by words that are plainly about
-    the person, since every project reads them. What was corrected by a fragment holds on with its value exchanged; a fragment speaks
-    of the conversation that it was said in. Most statements replace nothing, and then nothing is read.
+    short ones: a longer memory says more than what changed. A message that also holds somebody else's words replaces nothing. What was
+    told elsewhere is replaced only by words that are plainly about the person, since every project reads them. What was corrected by a
+    fragment holds on with its value exchanged; a fragment speaks of the conversation that it was said in. Most statements replace
+    nothing, and then nothing is read.
     """
+    if statement.beside_others:
+        return Change(statement)
     found: dict[MemoryId, Memory] = {}
     for question in questions(statement):
         result = service.read(scope, ReadRequest(query=question, limit=_LOOKED_AT, weak=True, recalls=False))

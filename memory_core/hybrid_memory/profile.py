@@ -19,6 +19,7 @@ from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.brief import BriefMemories, open_and_done
 from hybrid_memory.retrieval.commitments import topic_words
 from hybrid_memory.text import words
+from hybrid_memory.trust import may_outdate
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.index import NamespaceIndex
@@ -91,7 +92,8 @@ def _outdated(memories: Iterable[Memory]) -> frozenset[MemoryId]:
     found: set[MemoryId] = set()
     for some in groups.values():
         some.sort(key=lambda one: (one.occurred_at or one.created_at, one.created_at))
-        found.update(some[at].id for at in outdated([one.content for one in some]))
+        mute = {at for at, one in enumerate(some) if not may_outdate(one)}
+        found.update(some[at].id for at in outdated([one.content for one in some], mute))
     return frozenset(found)
 
 

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from hybrid_memory.model import TRUST_OF, TRUST_ORDER, Origin, Trust
+from hybrid_memory.model import TRUST_OF, TRUST_ORDER, Memory, Origin, Trust
 
 _AUTHORITY: Mapping[Trust, int] = {Trust.UNTRUSTED: 0, Trust.AGENT: 1, Trust.USER: 1, Trust.CONFIRMED: 2}
+
+BESIDE_OTHERS = "+pasted"
+"""How the source of a memory ends that was captured from a message which also holds somebody else's words."""
 
 
 def may_displace(newer: Trust, older: Trust) -> bool:
@@ -31,6 +34,11 @@ def takes_along(newer: Trust, older: Trust) -> bool:
 def have_one_authority(first: Trust, second: Trust) -> bool:
     """Return True if two statements weigh the same: either may take the place of the other."""
     return _AUTHORITY[first] == _AUTHORITY[second]
+
+
+def may_outdate(later: Memory) -> bool:
+    """Return False for a memory that may be somebody else's words, until a person calls it true: no earlier one is over by it."""
+    return later.trust is Trust.CONFIRMED or not (later.source or "").endswith(BESIDE_OTHERS)
 
 
 def least_trust(levels: Iterable[Trust]) -> Trust:

@@ -50,6 +50,7 @@ def test_a_recipe_runs_and_something_is_remembered(heading, folder):
     program.write_text((model.read_text(encoding="utf-8") if packages else "") + SECTIONS[heading], encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "HYBRID_MEMORY_"))}  # noqa: TID251 - for a process
     environment = kept | QUIET | {"HOME": str(folder), "PATH": os.pathsep.join([str(OURS), kept["PATH"]])}
+    store = ["--home", "cook-memory"] if '"--home", "cook-memory"' in SECTIONS[heading] else []
     done = subprocess.run(
         [python, program], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
@@ -57,8 +58,18 @@ def test_a_recipe_runs_and_something_is_remembered(heading, folder):
     if heading == "Without MCP":
         assert done.stdout == "Ada is allergic to peanuts.\n"
         return
-    recalled = [OURS / "hybrid-memory-mcp", "recall", "--json", "What must Maria not eat?"]
+    recalled = [OURS / "hybrid-memory-mcp", "recall", *store, "--json", "What must Maria not eat?"]
     found = subprocess.run(
         recalled, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=True
     )
     assert [one["content"] for one in json.loads(found.stdout)["hits"]] == [FACT], done.stdout + done.stderr
+
+
+def test_the_first_recipe_leaves_the_persons_own_store_alone(folder):
+    """Also where the variable that names another store is set: the SDK does not pass it on."""
+    (folder / "recipe.py").write_text(SECTIONS["MCP Python SDK"], encoding="utf-8")
+    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}  # noqa: TID251 - for a process
+    environment |= {"HOME": str(folder / "person"), "HYBRID_MEMORY_HOME": str(folder / "variable")}
+    environment["PATH"] = os.pathsep.join([str(OURS), environment["PATH"]])
+    subprocess.run([sys.executable, "recipe.py"], cwd=folder, env=environment, timeout=120, check=True)
+    assert sorted(one.name for one in folder.iterdir()) == ["cook-memory", "recipe.py"]

@@ -40,7 +40,8 @@ def test_it_makes_tables_and_a_role_for_hubs(bare: Database) -> None:
 def test_doing_it_again_changes_nothing(bare: Database) -> None:
     first = prepare(bare.address_of(ADMIN), "--role", "fresh_hub", "--json")
     again = prepare(bare.address_of(ADMIN), "--role", "fresh_hub", "--json")
-    assert json.loads(first[1]) == {"schema": 8, "role": "fresh_hub", "made": True, "namespaces": [], "hub": None}
+    told = {"schema": 8, "role": "fresh_hub", "namespaces": [], "hub": None, "temporary_revoked": True}
+    assert json.loads(first[1]) == {**told, "made": True}
     assert json.loads(again[1])["made"] is False
 
 
@@ -106,6 +107,22 @@ def test_who_may_not_make_roles_hears_what_to_do_instead(bare: Database) -> None
     code, said = prepare(bare.address_of("fresh_wall"), "--role", "fresh_hub")
     assert code == 0, said
     assert bare.rows("SELECT count(*) FROM memory", user="fresh_hub") == [(0,)]
+
+
+def test_temporary_tables_are_left_to_a_database_of_another_owner(bare: Database) -> None:
+    bare.rows("CREATE ROLE fresh_wall LOGIN CREATEROLE")
+    bare.rows("GRANT CREATE ON SCHEMA public TO fresh_wall")
+    code, said = prepare(bare.address_of("fresh_wall"), "--role", "fresh_hub")
+    assert (code, "may still make temporary tables" in said) == (0, True), said
+    assert bare.rows("SELECT has_database_privilege('public', current_database(), 'TEMP')") == [(True,)]
+
+
+def test_temporary_tables_are_left_to_a_database_that_other_programs_use(bare: Database) -> None:
+    bare.rows("CREATE SCHEMA shop")
+    bare.rows("CREATE TABLE shop.memory (x INTEGER)")
+    code, said = prepare(bare.address_of(ADMIN), "--role", "fresh_hub")
+    assert (code, "may still make temporary tables" in said) == (0, True), said
+    assert bare.rows("SELECT has_database_privilege('public', current_database(), 'TEMP')") == [(True,)]
 
 
 def test_a_password_in_the_arguments_is_refused_and_not_repeated() -> None:

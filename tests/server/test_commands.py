@@ -72,6 +72,29 @@ def test_status_says_where_the_store_lies_and_what_its_backups_take(home):
     assert f"store: {home}" in run("status", "--home", home).output
 
 
+@pytest.mark.slow
+def test_status_and_doctor_name_what_a_restore_put_aside(home):
+    assert json.loads(run("status", "--home", home, "--json").output)["store"]["set_aside"]["newest"] is None
+    run("backup", "--home", home)
+    run("restore", "--yes", "--home", home)
+    (folder,) = (home / "quarantine").iterdir()
+    told = json.loads(run("status", "--home", home, "--json").output)["store"]["set_aside"]
+    assert (told["count"], told["newest"]) == (1, str(folder))
+    assert str(folder) in run("status", "--home", home).output
+    assert f"quarantine/{folder.name}" in json.dumps(json.loads(run("doctor", "--home", home, "--json").output))
+
+
+@pytest.mark.slow
+def test_what_a_restore_put_aside_is_read_and_brought_back_by_export_and_import(home, tmp_path):
+    run("backup", "--home", home)
+    run("remember", "The cello is in the attic.", "--home", home)
+    run("restore", "--yes", "--home", home)
+    aside = json.loads(run("status", "--home", home, "--json").output)["store"]["set_aside"]["newest"]
+    assert run("export", tmp_path / "aside.jsonl", "--home", aside).exit_code == 0
+    assert run("import", "--trusted", "--yes", tmp_path / "aside.jsonl", "--home", home).exit_code == 0
+    assert "cello" in run("recall", "Where is the cello?", "--home", home).output
+
+
 def test_recall_finds_from_the_terminal(home):
     assert "violin" in run("recall", "Where is the violin?", "--home", home).output
 

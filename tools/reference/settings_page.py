@@ -37,7 +37,7 @@ The file `.hybrid-memory.toml` in a folder, for it and those below; `hybrid-memo
 | `namespace` | The name of the project that this folder is. | the git repository |
 | `read_only` | Assistants read here and write nothing. | `false` |
 | `off` | Assistants neither read nor write here. | `false` |
-| `about_me` | Whose is what a person plainly says about themselves: `"project"` or `"personal"`. | `"project"`; `"personal"` without `namespace` |
+| `about_me` | Whose is what you plainly say about yourself: `"project"` or `"personal"`. | `"project"`; without `namespace` `"personal"` |
 
 ## Other variables
 """

@@ -9,7 +9,7 @@ value exchanged, or both stay.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hybrid_memory.capture.frames import Frame, frame_of, question_for
@@ -114,8 +114,11 @@ def corrected(text: str, earlier: Sequence[str], *, corrects: bool = False) -> C
     return None
 
 
-def outdated(texts: Sequence[str]) -> set[int]:
-    """Return the places of texts, the oldest first, in whose place a later one stands as it is: it gives the same thing another value."""
+def outdated(texts: Sequence[str], mute: Collection[int] = ()) -> set[int]:
+    """Return the places of texts, the oldest first, in whose place a later one stands as it is: it gives the same thing another value.
+
+    Those at the places ``mute`` stand in no other's place.
+    """
     rivals: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     found: set[int] = set()
     for at, text in enumerate(texts):
@@ -124,7 +127,8 @@ def outdated(texts: Sequence[str]) -> set[int]:
         if said is None or frame is None:
             continue
         earlier = rivals.setdefault((frame.attribute, frame.sort, frame.scope), [])
-        found.update(one for one in earlier if one not in found and _replaces(said, texts[one]) == text)
+        if at not in mute:
+            found.update(one for one in earlier if one not in found and _replaces(said, texts[one]) == text)
         earlier.append(at)
     return found
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
+from hybrid_memory.capture.others_words import announces_others_words, holds_others_words, reports
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
 from hybrid_memory.capture.replacing import (
     corrected,
@@ -38,23 +39,31 @@ _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
 
 
-def statements(turns: Sequence[Turn], *, limit: int = LIMIT, fragments: bool = False) -> tuple[Statement, ...]:
+def statements(
+    turns: Sequence[Turn], *, limit: int = LIMIT, fragments: bool = False, announced: bool = False
+) -> tuple[Statement, ...]:
     """Return what a person said in some turns that they would want kept, in the order in which they said it; at most ``limit``.
 
     Turns of another role than "user" are passed over. Where more than ``limit`` are found, the most important stay. Of statements that say
     the same the first stays; one that corrects an earlier one of the same turns stands in its place. With ``fragments`` corrections come
     too that mean something only beside a statement of earlier turns (`Statement.fragment`). Calling it with the same turns gives the same
     statements.
+
+    What a turn says that also holds somebody else's words (`Statement.beside_others`) changes no other statement. ``announced`` says that
+    the first turn does, because the one before it announced them.
     """
     kept: list[Statement] = []
     for turn in turns:
         if turn.role != "user" or not turn.text.strip():
             continue
-        _read(turn, kept)
+        _read(turn, kept, beside_others=announced or holds_others_words(turn.text))
+        announced = announces_others_words(turn.text)
     if not fragments:
         kept = [one for one in kept if not one.fragment]
     if len(kept) > limit:
-        chosen = sorted(range(len(kept)), key=lambda at: (-kept[at].importance, -at))[: max(limit, 0)]
+        chosen = sorted(range(len(kept)), key=lambda at: (kept[at].beside_others, -kept[at].importance, -at))[
+            : max(limit, 0)
+        ]
         kept = [kept[at] for at in sorted(chosen)]
     return tuple(kept)
 
@@ -66,17 +75,18 @@ def statements_of(own: Sequence[Sentence], turn: Turn) -> tuple[Statement, ...]:
     return tuple(kept)
 
 
-def _read(turn: Turn, kept: list[Statement]) -> None:
+def _read(turn: Turn, kept: list[Statement], *, beside_others: bool) -> None:
     """Add what a turn says to what is kept, and take out what it takes back."""
     text = turn.text[:_READ_TURN]
     if is_pasted(text):
         return
     own = list(own_sentences(text))
     if not any(refusals.takes_message_out(sentence) for sentence in own):
-        _read_sentences(own, turn, kept)
+        _read_sentences(own, turn, kept, beside_others=beside_others)
 
 
-def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement]) -> None:
+def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement], *, beside_others: bool = False) -> None:
+    earlier: list[Statement] = [] if beside_others else kept  # what a sentence may change
     before: Sentence | None = None
     corrects = False
     for sentence in own:
@@ -86,7 +96,7 @@ def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement]) 
             # What it takes the place of is known by its words, not by its place.
             sentence, corrects = without_fillers(sentence.behind(instead)), True  # noqa: PLW2901 - the rest of it
         elif topic is not None:
-            _take_back(kept, topic)
+            _take_back(earlier, topic)
             before = None
             continue
         if _only_corrects(sentence.low):
@@ -95,9 +105,9 @@ def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement]) 
         if english.REMEMBER_BEFORE.match(sentence.low):
             found = _asked_for(before, turn)
         else:
-            found = _found_in(sentence, before, turn, kept, corrects=corrects)
-        if found is not None:
-            _keep(found, kept)
+            found = _found_in(sentence, before, turn, earlier, corrects=corrects)
+        if found is not None and not (beside_others and found.fragment):
+            _keep(replace(found, beside_others=beside_others), kept)
         before, corrects = sentence, False
 
 
@@ -238,7 +248,7 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
     """Yield a sentence, and its rest from each place on at which a new subject begins."""
     yield sentence
     for count, found in enumerate(_BOUNDARY.finditer(sentence.low)):
-        if count == _MOST_CLAUSES or _REPORT.search(sentence.low, 0, found.start()):
+        if count == _MOST_CLAUSES or reports(sentence.low, found.start()):
             return
         clause = without_fillers(sentence.behind(found.end()))
         if clause.raw and not sentence.low[: found.start()].endswith(_DENIALS):
@@ -328,7 +338,9 @@ def _keep(new: Statement, kept: list[Statement]) -> None:
         is_alike = len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text)
         if is_alike and not is_turned_round(new.text, old.text):
             return
-    change = corrected(new.text, [one.text for one in kept[first:]], corrects=new.kind is StatementKind.CORRECTION)
+    change = None
+    if not new.beside_others:
+        change = corrected(new.text, [one.text for one in kept[first:]], corrects=new.kind is StatementKind.CORRECTION)
     if change is not None:
         old = kept.pop(first + change.place)
         if change.text != new.text:
@@ -406,11 +418,6 @@ _IT_IS_NAMED = LazyPattern(r"(?:it'?s|it is) (?P<name>[a-z][\w.+#-]*)[^,]{0,40},
 _IT_IS = LazyPattern(
     r"i meant [^,]{2,40}, not \w|(?:it's|it is|its|it starts|it ends|they're|they are|that's|on"
     r"|at) (?=.{0,40}(?:\d|day\b))"
-)
-_REPORT = LazyPattern(
-    r"\b(?<!i )(?<!we )(?:said|says|say|told|wrote|writes|asked|asks|thinks|claims|claimed"
-    r"|mentioned|replied|answered|states|sagte|sagt|meint|meinte|schrieb|dit|dijo|dice|disse"
-    r"|diz)\b"
 )
 _OWN_CHANGE = LazyPattern(r"(?:i|we|i'\w+|we'\w+|let's|scratch|drop|ditch|scrap|forget|dump)\b")
 _OWN = LazyPattern(r"(?:i|we|my|our|i'\w+|we'\w+)\b")

@@ -21,6 +21,7 @@ from hybrid_memory.retrieval.commitments import account_of, closes, is_open_comm
 from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.text import words
 from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.trust import may_outdate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -216,7 +217,11 @@ def lines_of(memories: BriefMemories, *, begins_in: str | None = None) -> Lines:
     waiting = without_copies(queues)
     section_of = {memory.id: SECTION_OF[queue] for queue, some in waiting.items() for memory in some}
     if begins_in is not None:
-        waiting[Queue.LAST_SESSION] = [one for one in queues[Queue.LAST_SESSION] if one.id in section_of]
+        waiting[Queue.LAST_SESSION] = [
+            one
+            for one in queues[Queue.LAST_SESSION]
+            if one.id in section_of and (may_outdate(one) or section_of[one.id] is Section.LAST_SESSION)
+        ]
     queue_of: dict[MemoryId, Queue] = {}
     for untrusted in (False, True):
         lines = {
@@ -559,8 +564,8 @@ def _closed(candidates: Sequence[_Candidate]) -> set[MemoryId]:
 
 
 def _may_change(later: Memory, earlier: Memory) -> bool:
-    """Return True if what a memory says may end what another says: it is later, and no tool's word against the user's."""
-    if later.id == earlier.id or later.created_at < earlier.created_at:
+    """Return True if what a memory says may end what another says: it is later, and no other's word against the user's."""
+    if later.id == earlier.id or later.created_at < earlier.created_at or not may_outdate(later):
         return False
     return is_untrusted(earlier) or not is_untrusted(later)
 
@@ -614,10 +619,10 @@ def _about_the_same(earlier: str, later: str) -> bool:
 
 
 def _best(candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float]) -> list[Memory]:
-    """Return the memories of some worth, the best first, of equals the newest."""
+    """Return the memories of some worth, the best first, of equals the newest; what may be somebody else's words comes behind them."""
     ranked = [(worth(one), one.memory) for one in candidates]
     ranked = [(value, memory) for value, memory in ranked if value > 0]
-    ranked.sort(key=lambda pair: (pair[0], pair[1].created_at), reverse=True)
+    ranked.sort(key=lambda pair: (may_outdate(pair[1]), pair[0], pair[1].created_at), reverse=True)
     return [memory for _, memory in ranked]
 
 

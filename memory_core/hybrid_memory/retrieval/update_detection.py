@@ -26,6 +26,7 @@ from hybrid_memory.retrieval.ranking_signals import SURE_NAME
 from hybrid_memory.retrieval.update_limits import not_in_force, not_so, only_announced, other_thing, told_of_another
 from hybrid_memory.retrieval.update_words import Statement, same_subject, written_subjects
 from hybrid_memory.retrieval.vectors import top_k
+from hybrid_memory.trust import may_outdate
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId
@@ -309,6 +310,8 @@ def pair_features(
     for at, after in np.argwhere(rivals.may).tolist():
         earlier, later = texts[at], texts[after]
         if earlier is None or later is None or not same_subject(asked, earlier, later):
+            continue
+        if not may_outdate(memories[rivals.ids[after]]):
             continue
         if (
             not_in_force(

@@ -52,6 +52,13 @@ def find_copies(home: Path) -> OtherCopies:
     return OtherCopies(tuple(list_backups(home)), tuple(sorted(file for file in found if file.name != REPORT)))
 
 
+def set_aside(home: Path) -> list[Path]:
+    """Return the folders in quarantine that hold something, oldest first: what a restore replaced or a repair found damaged."""
+    place = home.absolute() / QUARANTINE
+    files = (file.relative_to(place) for file in plain_files(place) if file.name != REPORT)
+    return [place / name for name in sorted({file.parts[0] for file in files if len(file.parts) > 1})]
+
+
 def unfinished_copies(home: Path) -> list[Path]:
     """Return what killed backups and moves left in a store's folder: files of memories that no list of backups names."""
     names = [home / BACKUPS / MAKING, home / BACKUPS / MOMENT, home / UNFINISHED_MOVE]

@@ -48,7 +48,10 @@ class HubEnded(StoreError):
     """The hub ended before it had answered; whether it did the operation is not known."""
 
     def __init__(self) -> None:
-        super().__init__("the memory's hub ended before it was done; run the command again")
+        super().__init__(
+            "the memory's hub ended before it had answered, so this may be done or not: look with `hybrid-memory-mcp status`, and run the "
+            "command again if it is not"
+        )
 
 
 def call_hub(

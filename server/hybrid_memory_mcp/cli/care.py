@@ -70,7 +70,7 @@ def restore(
     def table() -> None:
         say(f"memories: {done['memories']}, from {done['file']}")
         if done["aside"]:
-            say(f"what was there before: {done['aside']}")
+            say(f"what was there before, with all that was written until now: {done['aside']}")
         if done.get("embedder"):
             say(f"its vectors are of another model than before: {done['embedder']}")
 

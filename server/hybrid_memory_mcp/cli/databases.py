@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -74,12 +75,10 @@ def prepare(
             )
         if done.namespaces and done.hub is None:
             note("No hub takes it yet: --hub names the login of those that shall.")
+        if not done.temporary_revoked:
+            note(
+                "Every login may still make temporary tables in this database, as it has another owner or holds tables of other programs. "
+                "Its owner takes that away with REVOKE TEMPORARY ON DATABASE ... FROM PUBLIC."
+            )
 
-    value = {
-        "schema": done.schema,
-        "role": done.role,
-        "made": done.made,
-        "namespaces": list(done.namespaces),
-        "hub": done.hub,
-    }
-    print_result(value, as_json, show)
+    print_result(asdict(done), as_json, show)

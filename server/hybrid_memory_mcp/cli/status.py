@@ -54,14 +54,15 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
 
 
 def _store(home: Path | None, size: int) -> dict[str, Any]:
-    """Return where the store lies and what it takes there, its backups included (sizes in bytes); ``size`` is that of a database."""
+    """Return where the store lies and what it takes there, with backups and what was put aside (bytes); ``size`` is that of a database."""
     from hybrid_memory.settings import DATABASE, client_settings
-    from hybrid_memory.store.home_files import list_backups
+    from hybrid_memory.store.home_files import list_backups, plain_files, set_aside
     from hybrid_memory.store.opening import shown_address
 
     folder = client_settings(home=home).folder().absolute()
     backups = list_backups(folder)
     sizes = [file.stat().st_size for file in backups]
+    aside = set_aside(folder)
     address = shown_address(folder)
     if address is None:
         place = {"file": str(folder / DATABASE), "bytes": (folder / DATABASE).stat().st_size}
@@ -71,6 +72,11 @@ def _store(home: Path | None, size: int) -> dict[str, Any]:
         "folder": str(folder),
         **place,
         "backups": {"count": len(backups), "bytes": sum(sizes), "newest": str(backups[-1]) if backups else None},
+        "set_aside": {
+            "count": len(aside),
+            "bytes": sum(file.stat().st_size for one in aside for file in plain_files(one)),
+            "newest": str(aside[-1]) if aside else None,
+        },
     }
 
 
@@ -81,8 +87,10 @@ def _store_in_words(store: dict[str, Any]) -> str:
         if kept["count"]
         else "no backup yet"
     )
+    aside = store["set_aside"]
+    put_aside = f"; put aside by a restore or a repair, {megabytes(aside['bytes'])}: {aside['newest']}"
     place = store.get("database", store["folder"])
-    return f"{place} ({megabytes(store['bytes'])}; {backups})"
+    return f"{place} ({megabytes(store['bytes'])}; {backups}{put_aside if aside['count'] else ''})"
 
 
 def _counted_in_words(counted: dict[str, int]) -> str:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.capture.model import Statement, Turn
+from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import change_by
@@ -28,11 +29,12 @@ from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope
 from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.prompt_gist import gist_of
-from hybrid_memory.settings import HookSwitches, hook_switches
+from hybrid_memory.settings import hook_switches
 from hybrid_memory.store.readings import Way
 from hybrid_memory.store.reviewing import HOOK_SOURCE
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.trust import BESIDE_OTHERS
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
 from hybrid_memory_mcp.mcp_api.opening_brief import fenced, opening_request, opening_text
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
 OPERATION = "hook_event"
 # Two hooks of one moment tell the same: who comes second finds it kept, and does not count it.
 _KEEPING = threading.Lock()
+# Conversations whose next message may be somebody else's, the newest last.
+_ANNOUNCING: dict[tuple[Path, str, str], None] = {}
+_MOST_ANNOUNCING = 200
 _WORD = re.compile(r"\w+")
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
 _LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
@@ -138,7 +143,7 @@ def hook_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str,
         told = EventTold.model_validate(hello.given)
     except ValidationError:
         raise InvalidInput("event", "is of another version") from None
-    work = _EventAtWork(provider, hook_switches(home), told, hello)
+    work = _EventAtWork(provider, home, told, hello)
     # A new conversation shall know what was said before it; a prompt is not about itself.
     shown = work.shown(work.recall) if told.event == "prompt" else _Shown()
     kept = [work.keep(batch) for batch in told.batches]
@@ -155,11 +160,12 @@ def hook_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str,
 
 
 class _EventAtWork:
-    """One event at work; ``switches`` say what it may do."""
+    """One event at work; the switches of the store in ``home`` say what it may do."""
 
-    def __init__(self, provider: ServiceProvider, switches: HookSwitches, told: EventTold, hello: Hello) -> None:
+    def __init__(self, provider: ServiceProvider, home: Path, told: EventTold, hello: Hello) -> None:
         self._provider = provider
-        self._switches = switches
+        self._home = home
+        self._switches = hook_switches(home)
         self._told = told
         self._hello = hello
 
@@ -273,8 +279,10 @@ class _EventAtWork:
         now = service.now()
         echoes = self._echoes(service, at.scope)
         kept = 0
-        for one in statements([Turn(turn.text, _moment(turn.at, now)) for turn in turns], fragments=True):
-            scope = at.scope
+        said = [Turn(turn.text, _moment(turn.at, now)) for turn in turns]
+        for one in statements(said, fragments=True, announced=self._was_announced(batch, turns)):
+            # What may be somebody else's words is not known elsewhere as the person's.
+            scope = replace(at.scope, about_me_is_personal=False) if one.beside_others else at.scope
             key = _request_key(batch, one.text)
             # What is about the person, or corrects something of theirs, went to them.
             known = any(service.store.result(name, key) is not None for name in scope.namespaces)
@@ -284,10 +292,22 @@ class _EventAtWork:
                 change = change_by(service, scope, one)
                 if change is None:
                     continue
-                request = _request(change.statement, scope, f"{HOOK_SOURCE}{batch.client}")
+                source = f"{HOOK_SOURCE}{batch.client}{BESIDE_OTHERS if one.beside_others else ''}"
+                request = _request(change.statement, scope, source)
                 written = service.write(scope, replace(request, supersedes=change.supersedes), key=key)
                 kept += written.duplicate_of is None
         return kept
+
+    def _was_announced(self, batch: BatchTold, turns: list[TurnTold]) -> bool:
+        """Return whether the message before these turns announced somebody else's words; notes what the last of them announces."""
+        conversation = (self._home, batch.client, batch.session)
+        announced = conversation in _ANNOUNCING
+        _ANNOUNCING.pop(conversation, None)
+        if announces_others_words(turns[-1].text):
+            _ANNOUNCING[conversation] = None
+            if len(_ANNOUNCING) > _MOST_ANNOUNCING:
+                del _ANNOUNCING[next(iter(_ANNOUNCING))]
+        return announced
 
     def _echoes(self, service: MemoryService, scope: Scope) -> frozenset[tuple[str, ...]]:
         """Return the words of memories that stand in the conversation: who repeats them to the assistant says nothing new."""

@@ -11,6 +11,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.languages import ENGLISH, LANGUAGES
 from hybrid_memory.secret_detection.masking import kinds_of
 from hybrid_memory.store.reviewing import HOOK_SOURCE, Reason, ReviewRequest
+from hybrid_memory.trust import BESIDE_OTHERS
 from hybrid_memory_mcp.inspector.view import told
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _told(
     if Reason.SECRET in reasons:
         shown["secret_kinds"] = list(kinds_of(memory.content))
     if Reason.HOOK in reasons:
-        shown["hook"] = source.removeprefix(HOOK_SOURCE)
+        shown["hook"] = source.removeprefix(HOOK_SOURCE).removesuffix(BESIDE_OTHERS)
     return shown
 
 

@@ -3,9 +3,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.core.store.making import always, memory
+from tests.core.store.empty_database import discard
+from tests.core.store.making import always, memory, put
 
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.duck.files.database_file import log_file
+from hybrid_memory.store.duck.recovery.journal import Journal
 from hybrid_memory.store.writing import Insert, RequestKey
 
 FILLS = """
@@ -101,3 +104,33 @@ def test_a_disk_that_is_full_at_a_checkpoint_does_not_break_the_store_for_good(p
     assert (run.stdout, run.stderr) == ("StoreFull\n30\n", "")
     store = open_duck()
     assert (len(store.get("default", ["m0", "m29", "later"])), store.info().notices) == (3, ())
+
+
+def write_past_the_journal(store, monkeypatch):
+    """Have a write committed that the journal does not take, with no room for what makes up for it."""
+
+    def no_room(*_):
+        raise OSError
+
+    put(store, "first")
+    with monkeypatch.context() as full:
+        full.setattr(Journal, "begin", no_room)
+        store._engine.journal.mark_incomplete()
+        put(store, "second")
+        said = store.check()
+        assert "the newest writes are not in the journal" in [one.what for one in said.findings]
+
+
+def test_a_check_finds_nothing_wrong_with_a_journal_that_has_room_again(duck, monkeypatch):
+    write_past_the_journal(duck, monkeypatch)
+    assert not any("journal" in one.what for one in duck.check().findings)
+    assert duck.info().notices == ()
+
+
+def test_what_the_journal_did_not_take_outlives_a_log_that_is_damaged_after_a_check(duck, open_duck, path, monkeypatch):
+    write_past_the_journal(duck, monkeypatch)
+    duck.check()
+    put(duck, "third")
+    discard(duck)
+    log_file(path).write_bytes(b"damage")
+    assert set(open_duck().get("default", ["first", "second", "third"])) == {"first", "second", "third"}

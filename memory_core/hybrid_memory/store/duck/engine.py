@@ -29,7 +29,7 @@ from hybrid_memory.store.duck.files.database_file import keep_private, log_file,
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery.open import OpenedDatabase
 from hybrid_memory.store.duck.sql_session import SqlSession
-from hybrid_memory.store.duck.writer_cache import WriterCache, load_writer_cache
+from hybrid_memory.store.duck.writer_cache import WriterCache, load_writer_cache, read_mark
 
 _Item = TypeVar("_Item")
 
@@ -191,12 +191,31 @@ class Engine:
         self._writes_until_checkpoint -= 1
         if self._writes_until_checkpoint < 0:
             self._writes_until_checkpoint = _WRITES_BETWEEN_CHECKPOINT_TRIES
-            with suppress(StoreError):
-                changes.rows(_CHECKPOINT)
-                self._log_size = 0
-                self._begin_journal(number)
-                return
-            self._must_reopen = not self._alive()
+            self._make_up_for_journal(changes)
+
+    def complete_journal(self) -> bool:
+        """Return whether the journal holds the newest writes; where it lacks some, a checkpoint that makes up for them is tried first.
+
+        Raises:
+            StoreClosed: the store is closed.
+        """
+        with self.operation(), self._writer_lock():
+            if not self.journal.is_complete:
+                session = self._session()
+                try:
+                    self._make_up_for_journal(session)
+                finally:
+                    session.close()
+            return self.journal.is_complete
+
+    def _make_up_for_journal(self, session: SqlSession) -> None:
+        """Move all writes into the database file and begin the journal again behind them; where that fails, all stays as it is."""
+        with suppress(StoreError):
+            session.rows(_CHECKPOINT)
+            self._log_size = 0
+            self._begin_journal(read_mark(session).number)
+            return
+        self._must_reopen = not self._alive()
 
     def _begin_journal(self, base: int) -> None:
         self._writes_until_checkpoint = 0

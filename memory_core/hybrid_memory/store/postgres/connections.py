@@ -26,7 +26,7 @@ from hybrid_memory.store.postgres.pg_errors import (
     refuse_if_full,
     translated,
 )
-from hybrid_memory.store.postgres.server_fit import misfit, server_process
+from hybrid_memory.store.postgres.server_fit import misfit, server_process, settle
 from hybrid_memory.store.postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession
 from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
@@ -320,8 +320,7 @@ def _roll_back(connection: Connection) -> None:
 
 
 def _configure(connection: Connection) -> None:
-    if isinstance(connection, WatchedConnection):
-        connection.server_process = server_process(connection)
+    connection.server_process = settle(connection)
     # A Python int is of the smallest type that holds it by default, and a statement would be prepared anew for each.
     # Lists are sent as text; without a type of its own the second one of a statement would get that of the first.
     connection.adapters.register_dumper(int, Int8Dumper)

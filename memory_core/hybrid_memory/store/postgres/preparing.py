@@ -99,6 +99,17 @@ _MAY_TAKE = """
     SELECT format(CASE WHEN current_setting('server_version_num')::int >= 160000
         THEN 'GRANT %I TO %I WITH INHERIT FALSE, SET TRUE' ELSE 'GRANT %I TO %I' END, $1::text, $2::text)
 """
+# Everybody may make temporary tables in a database unless that is revoked. In one that other programs use too, it is left to its owner.
+_REVOKE_TEMPORARY = """
+    SELECT format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', d.datname) FROM pg_catalog.pg_database d
+    WHERE d.datname = current_database() AND pg_catalog.pg_has_role(d.datdba, 'USAGE') AND NOT EXISTS (
+        SELECT 1 FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+        WHERE t.relkind IN ('r', 'p', 'f') AND n.nspname !~ '^(pg_|information_schema$)'
+            AND NOT (n.nspname = current_schema() AND t.relname = ANY ($1::text[]))
+            AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend x WHERE x.objid = t.oid AND x.deptype = 'e')
+    )
+"""
+_IS_REVOKED = "SELECT NOT pg_catalog.has_database_privilege('public', current_database(), 'TEMPORARY')"
 _UNBIND = "DELETE FROM role_namespace WHERE role = $1 AND NOT namespace = ANY ($2::text[])"
 _BIND = """
     INSERT INTO role_namespace (role, namespace) SELECT $1, unnest($2::text[]) ON CONFLICT (role, namespace) DO NOTHING
@@ -107,13 +118,18 @@ _BIND = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What was done: the number of the schema, whether the role was made, the namespaces that it stands for (none: a hub's login)."""
+    """What was done: the number of the schema, whether the role was made, the namespaces that it stands for (none: a hub's login).
+
+    ``temporary_revoked`` is False where every login of the database may still make temporary tables: it has another owner, or holds
+    other programs' tables.
+    """
 
     schema: int
     role: str
     made: bool
     namespaces: tuple[str, ...] = ()
     hub: str | None = None
+    temporary_revoked: bool = True
 
 
 def prepare(
@@ -139,7 +155,11 @@ def prepare(
     stands_for = sorted(set(namespaces))
     made = changing_tables(connections, lambda session: _prepare_role(session, role, stands_for, hub))
     _let_hubs_in(connections, None if stands_for else role)
-    return Prepared(schema=schema, role=role, made=made, namespaces=tuple(stands_for), hub=hub)
+    with connections.reading(EVERYTHING) as session:
+        revoked = bool(session.rows(_IS_REVOKED)[0][0])
+    return Prepared(
+        schema=schema, role=role, made=made, namespaces=tuple(stands_for), hub=hub, temporary_revoked=revoked
+    )
 
 
 def _prepare_role(session: PgSession, role: str, namespaces: Sequence[str], hub: str | None) -> bool:
@@ -197,6 +217,7 @@ def _complete_rights(session: PgSession, hub: str | None) -> None:
     bound = session.rows(_NAMESPACE_ROLES)[0][0]
     if bound:
         _run(session, _FOR_NAMESPACE_ROLES, bound, list(WALLED))
+    _run(session, _REVOKE_TEMPORARY, [*WALLED, *SHARED, *ONLY_READ])
 
 
 def _let_hubs_in(connections: Connections, hub: str | None) -> None:

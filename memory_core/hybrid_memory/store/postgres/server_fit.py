@@ -27,12 +27,26 @@ TRANSACTIONS_POOLED = (
 )
 
 _PROCESS = "SELECT pg_catalog.pg_backend_pid()"
+# Temporary tables and types would be found before all others: named at the end, they are found last. The schemas are those that the login
+# finds now; where there is none, the path stays, for the error that says so.
+_SETTLE = """
+    SELECT pg_catalog.pg_backend_pid(), pg_catalog.set_config('search_path', coalesce((
+        SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ' ORDER BY nth) || ', pg_temp'
+        FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS found (name, nth) WHERE name !~ '^pg_temp'
+    ), pg_catalog.current_setting('search_path')), false)
+"""
 _LOOKS = 5  # a pooler in use may give the same session twice by chance
 
 
 def server_process(connection: Connection) -> int:
     """Return the number of the server's process behind a connection; what a pooler says by itself is a number of its own."""
     row = connection.execute(_PROCESS, prepare=False).fetchone()
+    return int(row[0]) if row else 0
+
+
+def settle(connection: Connection) -> int:
+    """Have a connection find temporary tables and types after all others; returns the number of the server's process behind it."""
+    row = connection.execute(_SETTLE, prepare=False).fetchone()
     return int(row[0]) if row else 0
 
 

@@ -26,6 +26,7 @@ from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows
 from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.findings import Finding, Report, Severity, report_of
+from hybrid_memory.store.home_files import QUARANTINE, set_aside
 from hybrid_memory.store.odd_rows import takes_all
 from hybrid_memory.text import content_hash
 
@@ -239,27 +240,32 @@ class _StoreCheck:
                 "other users of this machine may enter the store's folder or read its files",
                 "take their rights away: chmod 700 for the folder, 600 for its files",
             )
-        if self._engine.journal_incomplete:
+        if not self._engine.complete_journal():
             self._add(
                 Severity.WARNING,
                 "the newest writes are not in the journal",
                 "make room on the disk and see that the folder can be written",
             )
-        if (free := shutil.disk_usage(path.parent).free) < max(_LEAST_FREE_BYTES, size_on_disk(path)):
-            self._add(Severity.WARNING, f"only {free // 2**20} MiB are free on the store's disk", "make room")
+        free, wanted = shutil.disk_usage(path.parent).free, max(_LEAST_FREE_BYTES, size_on_disk(path))
+        if free < wanted:
+            self._add(
+                Severity.WARNING,
+                f"only {free // 2**20} MiB are free on the store's disk; a backup or a purge may need {wanted // 2**20}",
+                "make room",
+            )
 
     def _report_history(self, *, mark_seen: bool) -> None:
         path = self._engine.path
         for recovery in quarantine.unseen_reports(path):
             self._add(Severity.NOTE, recovery.message())
-        kept = len(quarantine.all_reports(path))
-        if kept:
+        if kept := set_aside(path.parent):
             size = quarantine.bytes_used(path)
             self._add(
                 Severity.NOTE,
-                f"files that were put aside {'once' if kept == 1 else f'{kept} times'}, by a repair or a restore, "
-                f"are kept in quarantine ({size / 2**20:.1f} MiB)",
-                "delete the folders when you no longer need them",
+                f"files that were put aside {'once' if len(kept) == 1 else f'{len(kept)} times'}, by a repair or a restore, "
+                f"are kept in {QUARANTINE} ({size / 2**20:.1f} MiB), the newest in {QUARANTINE}/{kept[-1].name}",
+                "`export` with such a folder as --home reads a store that a restore replaced; delete the folders when you no longer "
+                "need them",
             )
         if mark_seen:
             quarantine.mark_all_seen(path)
