@@ -52,20 +52,13 @@ def refusal(item: TransferItem) -> str | None:
 
 
 def _check_memory(memory: Memory) -> None:
-    if not memory.id:
-        raise InvalidInput("id", "is empty")
     _check_names(
         namespace=memory.namespace,
-        id=memory.id,
         session=memory.session,
         agent=memory.agent,
         source=memory.source,
         speaker=memory.speaker,
         key=memory.key,
-        supersedes=memory.supersedes,
-        superseded_by=memory.superseded_by,
-        duplicate_of=memory.duplicate_of,
-        disputes=memory.disputes,
         content_hash=memory.content_hash,
     )
     _check_labels("tags", memory.tags, TAG_LIMIT)
