@@ -82,9 +82,10 @@ _DAYS = """
     SELECT unnest(days) AS day FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
 _SPARSE = """
-    SELECT rowid, key, tags, metadata, superseded_by, disputes, parents FROM memory WHERE rowid BETWEEN ? AND ?
+    SELECT rowid, key, tags, metadata, superseded_by, disputes, parents, supersedes, duplicate_of
+    FROM memory WHERE rowid BETWEEN ? AND ?
         AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL
-            OR disputes IS NOT NULL OR parents IS NOT NULL)
+            OR disputes IS NOT NULL OR parents IS NOT NULL OR supersedes IS NOT NULL OR duplicate_of IS NOT NULL)
 """
 _SESSIONS = """
     SELECT hash(session), session FROM memory WHERE namespace = ? GROUP BY session ORDER BY min(rowid)
@@ -326,7 +327,7 @@ def _sparse(session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.
     wanted = np.array([row[0] for row in found], np.int64)
     places = np.minimum(np.searchsorted(rowids, wanted), len(rowids) - 1)
     here = (rowids[places] == wanted).tolist()
-    for place, is_here, (_, key, tags, data, successor, disputed, parents) in zip(
+    for place, is_here, (_, key, tags, data, successor, disputed, parents, *links) in zip(
         places.tolist(), here, found, strict=True
     ):
         if not is_here:
@@ -334,7 +335,7 @@ def _sparse(session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.
         try:
             if tags is not None and tags not in parsed:
                 parsed[tags] = texts_from_json(tags)
-            check_links(parents, successor, disputed)
+            check_links(parents, successor, disputed, *links)
             metadata = object_from_json(data)
         except ValueError:
             sparse.unreadable.append(place)

@@ -94,10 +94,11 @@ _COLUMNS = """
 _PLAIN_HASHES = "SELECT content_hash FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
 _PLAIN_RUNS = "SELECT terms, names, days FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
 _SPARSE = """
-    SELECT place, key, tags, metadata, superseded_by, disputes, parents FROM memory
+    SELECT place, key, tags, metadata, superseded_by, disputes, parents, supersedes, duplicate_of
+    FROM memory
     WHERE namespace = $1 AND place BETWEEN $2 AND $3
         AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL
-            OR disputes IS NOT NULL OR parents IS NOT NULL)
+            OR disputes IS NOT NULL OR parents IS NOT NULL OR supersedes IS NOT NULL OR duplicate_of IS NOT NULL)
     ORDER BY place
 """
 _USAGE = """
@@ -421,11 +422,11 @@ def _sparse(session: PgSession, namespace: str, span: _Span) -> _Sparse:
     parsed: dict[str, tuple[str, ...]] = {}  # few distinct lists of tags, many rows
     found = session.rows(_SPARSE, namespace, *span.bounds)
     rows_at = np.searchsorted(span.places, np.array([row[0] for row in found], np.int64)).tolist()
-    for nth, (_, key, tags, data, successor, disputed, parents) in zip(rows_at, found, strict=True):
+    for nth, (_, key, tags, data, successor, disputed, parents, *links) in zip(rows_at, found, strict=True):
         try:
             if tags is not None and tags not in parsed:
                 parsed[tags] = texts_from_json(tags)
-            check_links(parents, successor, disputed)
+            check_links(parents, successor, disputed, *links)
             metadata = object_from_json(data)
         except ValueError:
             sparse.unreadable.append(nth)
