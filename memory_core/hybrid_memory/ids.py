@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -17,6 +18,12 @@ _TIME_BITS = 48  # milliseconds since 1970, until the year 10889
 _DRAW_BYTES = 8  # more than the 53 bits that a float holds
 _DIGEST_BYTES = 16  # of which `ID_LENGTH` use 100 bits
 
+LONGEST_ID = 64
+ID_CHARACTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._:-"
+"""All that an id is made of. Ids are shown without quotes, so none may end a line, close a mark or hide anything."""
+WHAT_AN_ID_IS = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -"
+_ID = re.compile(f"[{re.escape(ID_CHARACTERS)}]{{1,{LONGEST_ID}}}")
+
 ID_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_CHARACTER
 SHORTEST_BEGINNING = 6
 """Characters of the beginning of an id that stand for it, at least: fewer are more often a slip than an id."""
@@ -24,6 +31,22 @@ _TOLD_IDS = 4  # of those that begin alike; more would not be read
 _SESSION_PREFIX = "s-"
 _SESSION_CHARACTERS = 12
 _SESSION_BITS = _SESSION_CHARACTERS * _BITS_PER_CHARACTER
+
+
+def is_id(value: object) -> bool:
+    """Return True if a value can be the id of a memory; every boundary asks this of the ids that it reads."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def as_id(value: object) -> MemoryId:
+    """Return a value as the id of a memory.
+
+    Raises:
+        ValueError: it cannot be one.
+    """
+    if not is_id(value):
+        raise ValueError("no id")
+    return MemoryId(str(value))
 
 
 def new_id(now: datetime, random_source: RandomSource) -> MemoryId:
@@ -43,11 +66,12 @@ def whole_id(given: str, ids_beginning: Callable[[str, int], Sequence[MemoryId]]
         NotFound: it begins none.
     """
     text = given.strip().rstrip("…")
-    if text != given and (found := ids_beginning(text, 1)) and found[0] == text:
+    if text != given and (found := ids_beginning(text, 1)) and found[0] == text and is_id(text):
         return found[0]
     if len(text) < SHORTEST_BEGINNING:
         raise InvalidInput("id", f"give at least the first {SHORTEST_BEGINNING} characters of one, or the whole of it")
     found = ids_beginning(text, _TOLD_IDS + 1) or ids_beginning(text.lower(), _TOLD_IDS + 1)
+    found = list(filter(is_id, found))
     if not found:
         raise NotFound("id: no such memory")
     if len(found) > 1 and found[0] not in (text, text.lower()):

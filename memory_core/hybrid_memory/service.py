@@ -88,6 +88,7 @@ from hybrid_memory.service_time import ServiceTime
 from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory.store.opening import open_store
 from hybrid_memory.store.writing import WriteBatch
+from hybrid_memory.text import visible
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.waiting_recalls import WaitingRecalls
@@ -589,7 +590,7 @@ class MemoryService:
             "speaker": index.speakers,
         }
         found = names[what](prefix, limit) if what in names else []
-        return [name for name in found if self.secrets.shown_text(name) == name]
+        return [name for name in found if self.secrets.shown_text(name) == name == visible(name) and "\n" not in name]
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hybrid_memory.languages import ENGLISH, ENGLISH_STOP_WORDS, FUNCTION_WORDS, stemmer
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -173,6 +174,27 @@ def whole_characters(text: str, end: int, begin: int = 0) -> int:
     return end
 
 
+def as_json_escape(character: str) -> str:
+    r"""Return a character as JSON writes one that is escaped, as ``\u202e``."""
+    return json.dumps(character)[1:-1]
+
+
+def visible(text: str, sign: Callable[[str], str] = as_json_escape) -> str:
+    r"""Return text in which what acts on a terminal, is invisible or turns the order of words round is written out.
+
+    That are control characters, line ends other than ``\n``, joiners, zero-width and direction marks, and tag characters outside
+    the flag of a region. Line feeds and tabs stay. ``sign`` gives what stands for one of them; JSON text keeps its value.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: found[0] if len(found[0]) > 1 else sign(found[0]), text)
+
+
+_HIDDEN = LazyPattern(
+    "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"  # a flag, of characters that are invisible elsewhere
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+    "|[\U000e0000-\U000e007f]"
+)
 _LAST_LATIN = "\u02ff"  # Greek and what follows; the rare Latin letters behind it are accents' own
 _SEPARATOR = LazyPattern(r"\w[-_./:#@+]\w")
 _COMPOUND = LazyPattern(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")

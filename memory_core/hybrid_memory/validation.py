@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.ids import WHAT_AN_ID_IS, is_id
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope, Verdict
 from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
@@ -33,7 +34,7 @@ from hybrid_memory.requests import (
 # needs, low enough that one request cannot fill the memory of the machine.
 CONTENT_LIMIT = 100_000
 QUERY_LIMIT = 10_000
-NAME_LIMIT = 200  # of a session, namespace, agent, speaker, source, key or id
+NAME_LIMIT = 200  # of a session, namespace, agent, speaker, source or key
 TAG_LIMIT = 100  # characters of one tag
 TAGS_LIMIT = 50  # tags of a memory
 METADATA_LIMIT = 16_384  # as JSON
@@ -341,8 +342,8 @@ def _clean_tags(field: str, tags: Sequence[str]) -> tuple[str, ...]:
 def _check_ids(field: str, ids: Sequence[MemoryId]) -> None:
     if len(ids) > IDS_LIMIT:
         raise InvalidInput(field, f"at most {IDS_LIMIT} ids at a time")
-    for memory_id in ids:
-        check_text(field, memory_id, limit=NAME_LIMIT)
+    if not all(map(is_id, ids)):
+        raise InvalidInput(field, f"an id is {WHAT_AN_ID_IS}; give the id of a memory as it was shown")
 
 
 def _check_fraction(field: str, number: float | None) -> None:

@@ -22,6 +22,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from hybrid_memory.clock import RandomSource, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.text import visible
 
 NONCE_BITS = 128  # no text can guess the marks around a quotation
 SEED_VARIABLES = ("most_recent_memories", "question", "thought")
@@ -29,9 +30,6 @@ SEED_VARIABLES = ("most_recent_memories", "question", "thought")
 _PACKAGE = "hybrid_memory_prompts"
 _NOT_REPLACEABLE = "_"  # how the names of templates begin that users cannot replace
 _MAX_ATTRIBUTE_LENGTH = 80  # characters of a name in the first line of a quotation
-
-# Directional overrides can make text read otherwise than it is written (CVE-2021-42574).
-_UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Stored:
@@ -176,18 +174,14 @@ def _environment(loader: BaseLoader | None) -> Environment:
 
 def _lines(stored: Stored) -> str:
     """Return stored text with a bar before each of its lines, whatever ends them."""
-    shown = _UNSEEN.sub(_code_point, stored._text)  # noqa: SLF001 - the one place that unwraps it
-    return "\n".join(f"| {line}" for line in shown.splitlines() or [""])
+    lines = stored._text.splitlines() or [""]  # noqa: SLF001 - the one place that unwraps it
+    return "\n".join(f"| {visible(line)}" for line in lines)
 
 
 def _attribute(stored: Stored) -> str:
     """Return a short stored name in double quotes on one line."""
-    shown = _UNSEEN.sub(_code_point, stored._text)  # noqa: SLF001 - the one place that unwraps it
-    return json.dumps(" ".join(shown.split())[:_MAX_ATTRIBUTE_LENGTH], ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _code_point(match: re.Match[str]) -> str:
-    return f"<U+{ord(match[0]):04X}>"
+    shown = " ".join(stored._text.split())[:_MAX_ATTRIBUTE_LENGTH]  # noqa: SLF001 - the one place that unwraps it
+    return visible(json.dumps(shown, ensure_ascii=False)).replace("<", "\\u003c")
 
 
 def _texts(memories: tuple[Quoted, ...]) -> Iterator[str]:

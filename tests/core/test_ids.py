@@ -1,9 +1,20 @@
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.ids import ID_LENGTH, is_unnamed_session, new_id, new_session, pair_draw
+from hybrid_memory.ids import (
+    ID_LENGTH,
+    LONGEST_ID,
+    as_id,
+    id_of,
+    is_id,
+    is_unnamed_session,
+    new_id,
+    new_session,
+    pair_draw,
+)
 from hybrid_memory.testing import START, FakeRandomSource
 
 
@@ -12,6 +23,42 @@ def test_an_id_is_20_characters_that_need_no_quoting():
     assert len(made) == ID_LENGTH == 20
     assert made.isalnum()
     assert made == made.lower()
+
+
+def test_every_id_that_this_program_makes_is_one():
+    assert is_id(new_id(START, FakeRandomSource()))
+    assert is_id(id_of("any text\n"))
+
+
+@pytest.mark.parametrize("given_", ["m1", "A.b_c:d-9", "550e8400-e29b-41d4-a716-446655440000", "x" * LONGEST_ID])
+def test_ids_that_others_may_have_made_are_ids(given_):
+    assert as_id(given_) == given_
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        "",
+        "x" * (LONGEST_ID + 1),
+        "a\n",
+        "a b",
+        '"',
+        "<b>",
+        "a\0",
+        "\x1b[31m",
+        "ä",
+        "a\u202eb",
+        "/",
+        "`",
+        None,
+        7,
+        ["m1"],
+    ],
+)
+def test_what_could_say_something_outside_quotes_is_no_id(given_):
+    assert not is_id(given_)
+    with pytest.raises(ValueError, match="no id"):
+        as_id(given_)
 
 
 @given(st.integers(1, 10**9), st.integers(), st.integers())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 
 import pytest
@@ -17,9 +19,35 @@ from hybrid_memory.text import (
     excerpt,
     hash_of_word,
     is_mostly_of_other_scripts,
+    visible,
     word_hashes,
     words,
 )
+
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+
+
+@given(
+    st.text(
+        st.characters() | st.sampled_from("\x1b\x7f\x85\u061c\u200d\u2028\u202e\u2069\ufeff\U000e0041"), max_size=20
+    )
+)
+def test_nothing_that_acts_or_hides_is_left_and_json_keeps_its_value(text):
+    assert UNSEEN.search(visible(text)) is None
+    assert json.loads(visible(json.dumps(text, ensure_ascii=False))) == text
+    assert visible(visible(text)) == visible(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["naïve — 50 %", "猫が好き", "👩🏽 ❤️", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "a\tb\nc"],
+)
+def test_what_can_be_seen_stays_as_it_is(text):
+    assert visible(text) == text
+
+
+def test_words_behind_a_flag_that_is_none_are_written_out():
+    assert visible("🏴\U000e0041\U000e0042") == "🏴\\udb40\\udc41\\udb40\\udc42"
 
 
 @given(st.text(max_size=50))

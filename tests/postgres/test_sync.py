@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.sync.machines import Machine
+from tests.core.sync.test_hostile_lines import EVERY_WRONG_LINE, LINES, lay, lay_honest
 from tests.core.sync.test_three_machines import ACTIONS, do
 
 from hybrid_memory.admin.purge import purge
@@ -280,3 +281,11 @@ def test_whatever_is_done_a_file_and_a_database_agree_in_the_end(steps, postgres
         for one in machines:
             one.discard()
         postgres_server.drop_database(shared.name)
+
+
+def test_lines_that_no_version_writes_stop_no_synchronisation(hub, folder):
+    one = hub()
+    name = lay(folder, [LINES[0], *EVERY_WRONG_LINE])
+    honest = lay_honest(folder)
+    assert one.sync(folder).refused_in == (name,)
+    assert one.get(honest) is not None

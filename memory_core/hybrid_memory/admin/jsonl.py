@@ -35,7 +35,10 @@ from hybrid_memory.store.memory_fields import (
     DERIVED,
     FLOAT,
     HASHES,
+    ID,
+    IDS,
     INTEGER,
+    MAYBE_ID,
     MEMORY_FIELDS,
     MOMENT,
     OBJECT,
@@ -71,16 +74,18 @@ def _in_range(moment: datetime) -> datetime:
 
 
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_in_range)]
-_Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Whole = Annotated[int, Field(ge=0, lt=2**63)]
 _Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 
 
-class _Line(BaseModel):
+class StrictLine(BaseModel):
+    """A line that has all of its keys, no others, and no value of another type."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class Header(_Line):
+class Header(StrictLine):
     """The first line. ``embedder`` and ``dimensions`` are those of the vectors; null where the file has none."""
 
     format: Literal["hybrid-memory"]
@@ -102,9 +107,12 @@ class Header(_Line):
 # What the values of a memory's fields are in JSON; for a type that is not named here (the enums), what it is decoded to.
 _JSON_TYPES: Mapping[ColumnType, Any] = {
     TEXT: str,
+    ID: str,  # of an export that nobody vouches for it is only compared; else the store checks it
+    MAYBE_ID: str,
+    IDS: list[str],
     FLOAT: float,
     BOOLEAN: bool,
-    INTEGER: _Int64,
+    INTEGER: Int64,
     MOMENT: Moment,
     TEXTS: list[str],
     OBJECT: dict[str, Any],
@@ -132,7 +140,7 @@ def _line_field(field: MemoryField) -> Any:
 
 _VALUES = attrgetter(*_NAMES)
 _MOMENT_NAMES = tuple(field.name for field in _FIELDS if field.type is MOMENT)
-_LIST_NAMES = tuple(field.name for field in _FIELDS if field.type in (TEXTS, HASHES))
+_LIST_NAMES = tuple(field.name for field in _FIELDS if field.type in (TEXTS, IDS, HASHES))
 _OBJECT_NAMES = tuple(field.name for field in _FIELDS if field.type is OBJECT)
 
 # One key for each field of a memory, and what is kept beside it.
@@ -143,10 +151,10 @@ _MEMORY_KEYS: dict[str, Any] = {
     "access_count": (_Whole, ...),
     "vector": (str | None, None),
 }
-_MemoryLine: Any = create_model("_MemoryLine", __base__=_Line, **_MEMORY_KEYS)
+MemoryLine: Any = create_model("MemoryLine", __base__=StrictLine, **_MEMORY_KEYS)
 
 
-class _BufferLine(_Line):
+class _BufferLine(StrictLine):
     type: Literal["buffer"]
     namespace: str
     session: str
@@ -155,24 +163,24 @@ class _BufferLine(_Line):
     touched_at: Moment
 
 
-class _ConversationLine(_Line):
+class _ConversationLine(StrictLine):
     type: Literal["conversation"]
     namespace: str
     name: str
     kind: str
-    last: _Int64
+    last: Int64
 
 
-class _EntryLine(_Line):
+class _EntryLine(StrictLine):
     type: Literal["entry"]
     namespace: str
     conversation: str
     kind: str
-    number: _Int64
+    number: Int64
     body: dict[str, Any]
 
 
-class ForeignLine(_Line):
+class ForeignLine(StrictLine):
     """A memory in a file of another program: its words, and what else is known of it."""
 
     content: str
@@ -187,7 +195,7 @@ class ForeignLine(_Line):
     session: str | None = None
 
 
-_Any = Annotated[_MemoryLine | _BufferLine | _ConversationLine | _EntryLine, Field(discriminator="type")]
+_Any = Annotated[MemoryLine | _BufferLine | _ConversationLine | _EntryLine, Field(discriminator="type")]
 _ANY: TypeAdapter[Any] = TypeAdapter(_Any)
 
 
@@ -266,8 +274,8 @@ def parse_item(line: bytes, number: int, dimensions: int | None) -> TransferItem
     """
     with _named_line(number):
         parsed = _ANY.validate_json(line)
-        if isinstance(parsed, _MemoryLine):
-            return _memory_item(parsed, dimensions)
+        if isinstance(parsed, MemoryLine):
+            return memory_item(parsed, dimensions)
         if isinstance(parsed, _BufferLine):
             state = BufferState(parsed.session, parsed.agent, parsed.state, parsed.touched_at)
             return BufferItem(parsed.namespace, state)
@@ -340,8 +348,12 @@ def _buffer(item: BufferItem) -> Mapping[str, Json]:
     }
 
 
-def _memory_item(line: Any, dimensions: int | None) -> MemoryItem:
-    """Return the memory of a `_MemoryLine`; a memory's lists are tuples."""
+def memory_item(line: Any, dimensions: int | None) -> MemoryItem:
+    """Return the memory of a `MemoryLine`; a memory's lists are tuples.
+
+    Raises:
+        ValueError: its vector is none of so many dimensions.
+    """
     values: dict[str, Any] = dict(zip(_NAMES, _VALUES(line), strict=True))
     for name in _LIST_NAMES:
         values[name] = tuple(values[name])

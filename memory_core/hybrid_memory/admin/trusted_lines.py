@@ -15,7 +15,7 @@ from hybrid_memory.tiers.buffers import decode_buffers
 from hybrid_memory.validation import CONTENT_LIMIT, METADATA_LIMIT, NAME_LIMIT, TAG_LIMIT, depth_of
 
 # Counters that go up by one; beyond this the next step could leave the 64 bits of a column.
-_MOST = 2**53
+MOST_COUNTED = 2**53
 _MOST_LABELS = 10_000  # tags or parents of a memory
 _MOST_BUFFER_CHARACTERS = 10_000_000
 _MOST_DEPTH = 100  # of metadata, and of an entry of a conversation
@@ -52,20 +52,13 @@ def refusal(item: TransferItem) -> str | None:
 
 
 def _check_memory(memory: Memory) -> None:
-    if not memory.id:
-        raise InvalidInput("id", "is empty")
     _check_names(
         namespace=memory.namespace,
-        id=memory.id,
         session=memory.session,
         agent=memory.agent,
         source=memory.source,
         speaker=memory.speaker,
         key=memory.key,
-        supersedes=memory.supersedes,
-        superseded_by=memory.superseded_by,
-        duplicate_of=memory.duplicate_of,
-        disputes=memory.disputes,
         content_hash=memory.content_hash,
     )
     _check_labels("tags", memory.tags, TAG_LIMIT)
@@ -74,7 +67,7 @@ def _check_memory(memory: Memory) -> None:
         raise InvalidInput("content", f"is longer than {CONTENT_LIMIT:,} characters")
     if not (math.isfinite(memory.importance) and 0 <= memory.importance <= 1):
         raise InvalidInput("importance", "must be a number from 0 to 1")
-    if not 1 <= memory.rev <= _MOST:
+    if not 1 <= memory.rev <= MOST_COUNTED:
         raise InvalidInput("rev", "is no revision that a store has")
     _check_depth("metadata", memory.metadata)
     if len(str(memory.metadata)) > 8 * METADATA_LIMIT:
@@ -116,5 +109,5 @@ def _check_depth(field: str, value: Mapping[str, Json]) -> None:
 
 
 def _check_count(field: str, count: int) -> None:
-    if not 0 <= count <= _MOST:
+    if not 0 <= count <= MOST_COUNTED:
         raise InvalidInput(field, "is no number that a store counts to")

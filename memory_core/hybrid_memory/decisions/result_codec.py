@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.ids import as_id
 from hybrid_memory.model import Json, MemoryId, Moved, Tier
 from hybrid_memory.requests import ForgetResult, UpdateResult, WriteResult
 
 _Result = TypeVar("_Result")
+_KIND = re.compile("[A-Za-z0-9. ]{1,40}")  # what the kinds of secrets are named with
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +53,15 @@ def _write_to_json(result: WriteResult) -> Mapping[str, Json]:
 def _write_from_json(data: Mapping[str, Any]) -> WriteResult:
     """Return the outcome of which `_write_to_json` gave the JSON."""
     return WriteResult(
-        id=MemoryId(data["id"]),
+        id=as_id(data["id"]),
         tier=Tier(data["tier"]),
         duplicate_of=_id_or_none(data["duplicate_of"]),
         moved=tuple(
-            Moved(id=MemoryId(i), before=Tier(b), after=Tier(a), reason=why, members=_ids(members))
+            Moved(id=as_id(i), before=Tier(b), after=Tier(a), reason=why, members=_ids(members))
             for i, b, a, why, members in data["moved"]
         ),
         pending=data["pending"],
-        secrets=tuple(data.get("secrets", ())),
+        secrets=_kinds(data.get("secrets", ())),
         # Answers of an earlier version of this program, kept for a day, lack what came later.
         disputes=_id_or_none(data.get("disputes")),
         unpinned=bool(data.get("unpinned")),
@@ -81,12 +84,12 @@ def _update_to_json(result: UpdateResult) -> Mapping[str, Json]:
 def _update_from_json(data: Mapping[str, Any]) -> UpdateResult:
     """Return the outcome of which `_update_to_json` gave the JSON."""
     return UpdateResult(
-        id=MemoryId(data["id"]),
+        id=as_id(data["id"]),
         tier=Tier(data["tier"]),
         supersedes=_id_or_none(data["supersedes"]),
         disputes=_id_or_none(data.get("disputes")),
         pending=data["pending"],
-        secrets=tuple(data.get("secrets", ())),
+        secrets=_kinds(data.get("secrets", ())),
     )
 
 
@@ -103,7 +106,7 @@ def _forget_to_json(result: ForgetResult) -> Mapping[str, Json]:
 
 def _forget_from_json(data: Mapping[str, Any]) -> ForgetResult:
     """Return the outcome of which `_forget_to_json` gave the JSON."""
-    held = {MemoryId(one): MemoryId(holder) for one, holder in data.get("held", {}).items()}
+    held = {as_id(one): as_id(holder) for one, holder in data.get("held", {}).items()}
     return ForgetResult(
         ids=_ids(data["ids"]),
         unchanged=_ids(data["unchanged"]),
@@ -122,12 +125,19 @@ def _ids_from_json(data: Mapping[str, Any]) -> tuple[MemoryId, ...]:
     return _ids(data["ids"])
 
 
+def _kinds(values: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of kinds of secrets, which are shown without quotes."""
+    if not all(map(_KIND.fullmatch, values)):
+        raise ValueError("no kind of secret")
+    return tuple(values)
+
+
 def _ids(values: Sequence[str]) -> tuple[MemoryId, ...]:
-    return tuple(MemoryId(value) for value in values)
+    return tuple(map(as_id, values))
 
 
 def _id_or_none(value: str | None) -> MemoryId | None:
-    return None if value is None else MemoryId(value)
+    return None if value is None else as_id(value)
 
 
 WRITE = JsonCodec(_write_to_json, _write_from_json)

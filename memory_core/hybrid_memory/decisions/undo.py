@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.decisions.forgetting import tier_outside_buffers
 from hybrid_memory.decisions.tier_context import buffers_with
 from hybrid_memory.errors import ChangedSince, NotFound
+from hybrid_memory.ids import is_id
 from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier
 from hybrid_memory.requests import ActResult
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
@@ -81,7 +82,7 @@ def record_of(batch: WriteBatch, lookups: Lookups, view: WriteView) -> Mapping[s
 def ids_in(record: UndoRecord) -> tuple[MemoryId, ...]:
     """Return the memories that an act has changed or made."""
     memories: Any = record.body.get("memories")
-    return tuple(MemoryId(one) for one in memories) if isinstance(memories, dict) else ()
+    return tuple(MemoryId(one) for one in memories if is_id(one)) if isinstance(memories, dict) else ()
 
 
 def decide_undo(undo: str, scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:
@@ -196,7 +197,7 @@ def _comes(there: Memory, back: Memory, now: datetime) -> bool:
 
 def _beside(record: UndoRecord) -> frozenset[MemoryId]:
     beside: Any = record.body.get("beside")
-    return frozenset(MemoryId(one) for one in beside) if isinstance(beside, list) else frozenset()
+    return frozenset(MemoryId(one) for one in beside if is_id(one)) if isinstance(beside, list) else frozenset()
 
 
 def _take_turns(one: Memory, other: Memory) -> bool:
@@ -214,7 +215,7 @@ def _told(record: UndoRecord) -> dict[MemoryId, dict[str, Any]]:
     memories: Any = record.body.get("memories")
     if not isinstance(memories, dict):
         return {}
-    return {MemoryId(id_): told for id_, told in memories.items()}
+    return {MemoryId(id_): told for id_, told in memories.items() if is_id(id_)}
 
 
 def _values(memory: Memory, names: Collection[str] | Mapping[str, Any]) -> dict[str, Json]:

@@ -13,7 +13,6 @@ from hybrid_memory.retrieval.arrays import ABSENT, GrowableArray
 from hybrid_memory.store.column_batches import digest_of
 
 _WIDTH_BYTES = 20  # of the ids that this program makes
-_MAX_WIDTH_BYTES = 64  # a longer id is kept as text: it would widen all others
 _FIRST_CAPACITY = 64  # ids for which there is room from the beginning
 _MAX_UNSORTED = 4096  # rows kept in a dictionary before they are sorted in; at least an eighth of all
 
@@ -24,13 +23,12 @@ class IdColumn:
     """The ids of the rows, and which row an id belongs to.
 
     Rows that came together are found by bisection; rows since then by a dictionary, which is emptied into the former when it
-    has grown to an eighth of them. An id of more than 64 bytes is kept apart as text.
+    has grown to an eighth of them.
     """
 
     def __init__(self) -> None:
         self._buffer: Bytes = np.zeros(_FIRST_CAPACITY, f"S{_WIDTH_BYTES}")
         self._size = 0
-        self._long: dict[int, MemoryId] = {}
         self._recent: dict[MemoryId, int] = {}
         self._sorted = 0
         self._order: NDArray[np.intp] | None = None
@@ -46,10 +44,6 @@ class IdColumn:
     def extend(self, ids: Bytes) -> None:
         """Add the ids of many rows."""
         first = self._size
-        if ids.dtype.itemsize > _MAX_WIDTH_BYTES:
-            for id_ in ids.tolist():
-                self.append(MemoryId(id_.decode()))
-            return
         self.reserve(len(ids), ids.dtype.itemsize)
         self._buffer[first : first + len(ids)] = ids
         self._size += len(ids)
@@ -64,9 +58,6 @@ class IdColumn:
         """Add the id of one row; returns the row."""
         row = self._size
         plain = id_.encode()
-        if len(plain) > _MAX_WIDTH_BYTES or plain.endswith(b"\0"):
-            self._long[row] = id_
-            plain = b""
         self.reserve(1, len(plain))
         self._buffer[row] = plain
         self._size += 1
@@ -83,7 +74,7 @@ class IdColumn:
         if id_ and len(plain) <= self._buffer.dtype.itemsize:
             found = int(self._find_sorted(np.array([plain], self._buffer.dtype))[0])
             return found if found >= 0 and self.name(found) == id_ else None
-        return next((row for row, name in self._long.items() if name == id_), None)
+        return None
 
     def rows(self, ids: Bytes) -> NDArray[np.intp]:
         """Return the rows of some ids, `ABSENT` for unknown ones."""
@@ -105,17 +96,14 @@ class IdColumn:
 
     def name(self, row: int) -> MemoryId:
         """Return the id of a row."""
-        return self._long.get(row) or MemoryId(self._buffer[row].decode())
+        return MemoryId(self._buffer[row].decode())
 
     def ids_of(self, rows: NDArray[np.intp]) -> list[MemoryId]:
         """Return the ids of some rows."""
-        found = [MemoryId(one.decode()) for one in self._buffer[rows].tolist()]
-        if self._long:
-            found = [self._long.get(row, one) for row, one in zip(rows.tolist(), found, strict=True)]
-        return found
+        return [MemoryId(one.decode()) for one in self._buffer[rows].tolist()]
 
     def bytes_of(self, rows: NDArray[np.intp]) -> Bytes:
-        """Return the ids of some rows as bytes; those that are kept apart as text are empty."""
+        """Return the ids of some rows as bytes."""
         return self._buffer[: self._size][rows]
 
     def starts_with(self, first: int, ids: Bytes) -> bool:

@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
+from hybrid_memory.ids import ID_CHARACTERS, LONGEST_ID, is_id
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
+from hybrid_memory.store.memory_fields import UNSTORABLE
 from hybrid_memory.store.snapshots import NO_TIME, ColumnBatch, Snapshot, VectorBatch
 
 _HASH_DIGITS = 32  # hex digits of a content hash
 _CHUNK_ROWS = 20_480  # as in `store.duck.snapshot`
+_ID_BYTES = ID_CHARACTERS.encode()
 _DIGITS = b"0123456789abcdef"
 _TIERS = {tier: code for code, tier in enumerate(Tier)}
 _KINDS = {kind: code for code, kind in enumerate(Kind)}
@@ -94,8 +97,23 @@ def column_batch(
 
 
 def pack_ids(ids: Iterable[str]) -> NDArray[np.bytes_]:
-    """Return ids as UTF-8 of one width."""
-    return np.array([id_.encode() for id_ in ids], np.bytes_)
+    """Return ids as UTF-8 of one width; in the place of one that no memory can have another that none has."""
+    return np.array([(id_ if is_id(id_) else _stand_in(id_)).encode() for id_ in ids], np.bytes_)
+
+
+def _stand_in(id_: str) -> str:
+    return UNSTORABLE + hashlib.blake2b(id_.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def split_ids(joined: str | None, shortest: int | None, longest: int | None) -> NDArray[np.bytes_] | None:
+    """Return ids that come joined, with the least and the greatest length; None for `pack_ids` where that says too little of them."""
+    if joined is None or longest is None or shortest != longest or not 0 < longest <= LONGEST_ID:
+        return None
+    plain = joined.encode()
+    if plain.translate(None, _ID_BYTES):
+        return None
+    found: NDArray[np.bytes_] = np.frombuffer(plain, f"S{longest}")
+    return found
 
 
 def run_offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

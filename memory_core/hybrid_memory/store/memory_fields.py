@@ -17,6 +17,7 @@ from typing import Any
 
 from hybrid_memory.clock import EPOCH, to_micros
 from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.ids import WHAT_AN_ID_IS, as_id, is_id
 from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust, Verdict
 from hybrid_memory.moments import EARLIEST, LATEST, stored_moment
 from hybrid_memory.store.encoding import check_moment, check_text, object_to_json, plain_json
@@ -28,8 +29,6 @@ FIRST_DAY = (EARLIEST - EPOCH).days
 LAST_DAY = (LATEST - EPOCH).days
 UNSTORABLE = "\ufffeunreadable-"
 """How no id begins: with it a column of ids marks one that it cannot hold."""
-LONGEST_ID = 200
-"""Characters of an id at most: the ids of many rows stand side by side, each as wide as the longest."""
 
 
 def _unchanged(value: Any) -> Any:
@@ -106,6 +105,26 @@ def object_from_json(text: str | None) -> dict[str, Any]:
     return value
 
 
+def _maybe_id(value: str | None) -> str | None:
+    return None if value is None else as_id(value)
+
+
+def ids_from_json(text: str | None) -> tuple[str, ...]:
+    """Return the ids of a JSON list; none for None.
+
+    Raises:
+        ValueError: it is another value.
+    """
+    return tuple(map(as_id, texts_from_json(text)))
+
+
+def check_links(parents: str | None, *others: str | None) -> None:
+    """Raise ValueError unless the columns of a row that link to other memories hold ids."""
+    ids_from_json(parents)
+    for one in others:
+        _maybe_id(one)
+
+
 def _finite(value: float) -> float:
     if not math.isfinite(value):
         raise ValueError("no finite number")
@@ -140,6 +159,8 @@ def _days(values: Sequence[int] | None) -> tuple[int, ...]:
 
 
 TEXT = ColumnType("VARCHAR")
+ID = ColumnType("VARCHAR", decode=as_id)
+MAYBE_ID = ColumnType("VARCHAR", decode=_maybe_id)
 FLOAT = ColumnType("DOUBLE", decode=_finite)
 BOOLEAN = ColumnType("BOOLEAN")
 INTEGER = ColumnType("BIGINT", decode=_bounded)
@@ -148,6 +169,8 @@ MOMENT = ColumnType("BIGINT", _micros, _moment)
 """An aware time as microseconds since 1970, UTC."""
 TEXTS = ColumnType("VARCHAR", _texts_to_json, texts_from_json)
 """Some texts as a JSON list."""
+IDS = ColumnType("VARCHAR", _texts_to_json, ids_from_json)
+"""Some ids as a JSON list."""
 OBJECT = ColumnType("VARCHAR", _object_to_json, object_from_json)
 """A JSON object."""
 HASHES = ColumnType("INTEGER[]", list, _numbers)
@@ -159,7 +182,7 @@ FEW_DAYS = ColumnType("INTEGER[]", lambda values: list(values) or None, _days)
 VERDICT = _maybe_enum(Verdict)
 """What a person judged of a memory, NULL for nothing."""
 LISTS_OF_NUMBERS = (HASHES, FEW_HASHES, FEW_DAYS)
-PLAIN_TYPES = (TEXT, FLOAT, BOOLEAN, INTEGER, BITS)
+PLAIN_TYPES = (TEXT, ID, MAYBE_ID, FLOAT, BOOLEAN, INTEGER, BITS)
 """Those whose values are the same in Python and in a column."""
 UNCHECKED_TYPES = (TEXT, BOOLEAN)
 """Those of which a column can hold no wrong value."""
@@ -181,7 +204,7 @@ class MemoryField:
 
 MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("namespace", TEXT),
-    MemoryField("id", TEXT),
+    MemoryField("id", ID),
     MemoryField("session", TEXT, changeable=True),
     MemoryField("agent", TEXT),
     MemoryField("content", TEXT),
@@ -202,17 +225,17 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("occurred_at", MOMENT, rare=True),
     MemoryField("expires_at", MOMENT, changeable=True, rare=True),
     MemoryField("forgotten_at", MOMENT, changeable=True, rare=True),
-    MemoryField("superseded_by", TEXT, changeable=True, rare=True),
-    MemoryField("supersedes", TEXT, changeable=True, rare=True),
-    MemoryField("duplicate_of", TEXT, changeable=True, rare=True),
-    MemoryField("parents", TEXTS, changeable=True),
+    MemoryField("superseded_by", MAYBE_ID, changeable=True, rare=True),
+    MemoryField("supersedes", MAYBE_ID, changeable=True, rare=True),
+    MemoryField("duplicate_of", MAYBE_ID, changeable=True, rare=True),
+    MemoryField("parents", IDS, changeable=True),
     MemoryField("reflected_at", MOMENT, changeable=True, rare=True),
     MemoryField("rev", INTEGER, changeable=True),
     MemoryField("names", FEW_HASHES),
     MemoryField("days", FEW_DAYS, rare=True),
     MemoryField("encoding", INTEGER),
     MemoryField("aspects", BITS),
-    MemoryField("disputes", TEXT, changeable=True, rare=True),
+    MemoryField("disputes", MAYBE_ID, changeable=True, rare=True),
     MemoryField("verdict", VERDICT, changeable=True, rare=True),
 )
 """All fields, in the order of the table's columns."""
@@ -226,12 +249,8 @@ UNCHANGEABLE: tuple[str, ...] = tuple(field.name for field in MEMORY_FIELDS if n
 # What one check of a memory looks at, picked out once.
 _TEXT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is TEXT)
 _TEXTS_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is TEXTS)
+_LINK_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is MAYBE_ID)
 _MOMENT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is MOMENT)
-
-
-def is_storable_id(id_: str) -> bool:
-    """Return True if an id can stand in a column of ids."""
-    return 0 < len(id_) <= LONGEST_ID and not id_.endswith("\0") and not id_.startswith(UNSTORABLE)
 
 
 def check_memory(memory: Memory, namespace: str) -> None:
@@ -244,10 +263,9 @@ def check_memory(memory: Memory, namespace: str) -> None:
     """
     if memory.namespace != namespace:
         raise ConstraintViolation("a memory of another namespace cannot be written here")
-    if not is_storable_id(memory.id):
-        raise ConstraintViolation(
-            f"an id is empty, longer than {LONGEST_ID} characters or ends in a zero character; give another one"
-        )
+    links = (one for name in _LINK_NAMES if (one := getattr(memory, name)) is not None)
+    if not all(map(is_id, (memory.id, *links, *memory.parents))):
+        raise ConstraintViolation(f"an id or link is not {WHAT_AN_ID_IS}; give another one")
     if not math.isfinite(memory.importance):
         raise ConstraintViolation("an importance is not a finite number")
     if not (-MOST < memory.rev < MOST and 0 <= memory.aspects < _INT32):

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from hybrid_memory.admin.user_files import atomic_file, file_errors
 from hybrid_memory.errors import InvalidInput, StoreReadOnly
 from hybrid_memory.private_files import NotPlainFileError, open_plain_file
-from hybrid_memory.sync.segments import FORMAT, VERSION, ends_as, name_of
+from hybrid_memory.sync.lines import FORMAT
+from hybrid_memory.sync.segments import VERSION, ends_as, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.sync.folder import SyncFolder
-from hybrid_memory.sync.segments import item_of_line, lines_of, memory_of_line, name_of
+from hybrid_memory.sync.lines import item_of_line, memory_of_line
+from hybrid_memory.sync.segments import lines_of, name_of
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId

@@ -11,8 +11,8 @@ from hybrid_memory.model import Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.memory_fields import DERIVED, NAMES
 from hybrid_memory.store.syncing import SYNC, ItemKey, ItemState, LogMark, RowStamps, SyncBatch, SyncView
 from hybrid_memory.store.transfer import MemoryItem
+from hybrid_memory.sync.lines import Change, ItemChange, MemoryChange
 from hybrid_memory.sync.merge import State, join, join_items
-from hybrid_memory.sync.segments import Change, ItemChange, MemoryChange
 from hybrid_memory.sync.settle import LINKS, settled, without_purged
 from hybrid_memory.sync.stamps import NEW, follows, next_stamp, stamped
 

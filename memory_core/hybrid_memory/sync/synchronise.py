@@ -29,18 +29,14 @@ from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.syncing import Outgoing, SyncBatch, SyncStore, SyncView
 from hybrid_memory.sync.folder import SegmentFile, SyncFolder
 from hybrid_memory.sync.leftovers import Leftover, find_leftovers, known_leftovers
+from hybrid_memory.sync.lines import Change, ItemChange, MemoryChange, item_of_line, memory_of_line
 from hybrid_memory.sync.machine import NOTE, after_setback, machine_of, new_name
 from hybrid_memory.sync.segments import (
-    Change,
-    ItemChange,
-    MemoryChange,
     NewerFormatError,
     NotWholeError,
     Segment,
     TooFarAheadError,
-    item_of_line,
     lines_of,
-    memory_of_line,
     namespace_of,
     parts,
     read_segment,
@@ -84,9 +80,9 @@ class Synced:
     ``sent`` memories went into ``segments`` of this machine; of others' segments ``read`` were read, by which memories were ``new``,
     ``changed`` or ``purged`` here; ``versions`` of them are corrections that another one replaced. ``torn`` files are not whole (yet),
     ``newer`` ones of a later version, ``ahead`` ones of a time that lies a century ahead; ``passed_over`` names these files.
-    ``refused`` lines are none that this program writes. ``cleaned`` segments of ours lost purged words; ``leftovers`` are files of
-    others that hold such words; ``retired`` ones of a machine that is gone were removed. ``machine`` is the name of this store in the
-    folder, ``renamed`` says that it is a copy or was restored and took a new one.
+    ``refused`` lines are none that this program writes; ``refused_in`` names the files that hold them. ``cleaned`` segments of ours lost
+    purged words; ``leftovers`` are files of others that hold such words; ``retired`` ones of a machine that is gone were removed.
+    ``machine`` is the name of this store in the folder, ``renamed`` says that it is a copy or was restored and took a new one.
     """
 
     folder: str
@@ -103,6 +99,7 @@ class Synced:
     ahead: int = 0
     passed_over: tuple[str, ...] = ()
     refused: int = 0
+    refused_in: tuple[str, ...] = ()
     cleaned: int = 0
     retired: int = 0
     leftovers: tuple[Leftover, ...] = ()
@@ -190,6 +187,7 @@ class _Synchronisation:
         self._folder = folder
         self._counts: Counter[str] = Counter()
         self._passed_over: list[str] = []
+        self._refused_in: list[str] = []
         self._look_for_leftovers = False
         self._notes = self._syncing.notes()
         self._files = folder.segments()
@@ -336,8 +334,7 @@ class _Synchronisation:
             self._look_for_leftovers |= self._tells_of_purged(segment)
             self._syncing.know(self._folder.key, [file.key])
             self._known.add(file.key)
-            self._counts["read"] += 1
-            self._counts["refused"] += segment.refused
+            self._count_read(file, segment)
         for key, (what, name) in failed.items():
             if key not in self._known:
                 self._counts[what] += 1
@@ -357,6 +354,12 @@ class _Synchronisation:
         ids = [one.id for one in segment.changes if isinstance(one, MemoryChange) and one.state.memory is not None]
         rows = self._syncing.read(segment.namespace, lambda view: view.rows(ids))
         return any(row.gone > row.born or "content" in row.stamps for row in rows.values())
+
+    def _count_read(self, file: SegmentFile, segment: Segment) -> None:
+        self._counts["read"] += 1
+        self._counts["refused"] += segment.refused
+        if segment.refused:
+            self._refused_in.append(self._shown(file))
 
     def _shown(self, file: SegmentFile) -> str:
         return file.path.relative_to(self._folder.path).as_posix()
@@ -482,7 +485,7 @@ class _Synchronisation:
                 self._counts[_WHY_PASSED_OVER[type(error)]] += 1
                 self._passed_over.append(self._shown(file))
                 continue
-            self._counts["read"] += 1
+            self._count_read(file, segment)
             for part in parts(segment.changes, _CHANGES_AT_ONCE):
                 batch = self._syncing.read(segment.namespace, partial(_heard, part))
                 ids["new"] |= {(segment.namespace, one.memory.id) for one in batch.inserts}
@@ -513,6 +516,7 @@ class _Synchronisation:
             leftovers=known_leftovers(self._syncing, self._folder),
             preview=preview,
             passed_over=tuple(self._passed_over),
+            refused_in=tuple(self._refused_in),
             **{name: self._counts[name] for name in names},
         )
 

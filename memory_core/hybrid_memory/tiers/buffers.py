@@ -22,6 +22,7 @@ from enum import StrEnum
 from typing import Any
 
 from hybrid_memory.errors import InvalidInput, StoreDamaged
+from hybrid_memory.ids import is_id
 from hybrid_memory.model import MemoryId
 
 _FORMAT_VERSION = 1  # of the text in the store; another version is refused as damaged
@@ -262,7 +263,7 @@ def encode_buffers(buffers: Buffers) -> str:
 
 
 def decode_buffers(text: str) -> Buffers:
-    """Return the buffers of `encode_buffers`, every text empty.
+    """Return the buffers of `encode_buffers`, every text empty. What has no sound id is left out: no memory is read by it.
 
     Raises:
         StoreDamaged: the text is not one that `encode_buffers` wrote.
@@ -271,10 +272,10 @@ def decode_buffers(text: str) -> Buffers:
         plain = json.loads(text)
         is_known_format = plain["v"] == _FORMAT_VERSION
         buffers = Buffers(
-            sensory=tuple(_unpack(entry) for entry in plain["sensory"]),
-            short_term=tuple(_unpack_entry(entry) for entry in plain["short_term"]),
+            sensory=_unpack_all(plain["sensory"]),
+            short_term=tuple(_unpack_entry(entry) for entry in plain["short_term"] if is_id(entry[0])),
         )
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         is_known_format, buffers = False, Buffers()
     if not is_known_format:
         raise StoreDamaged("the stored attention buffers cannot be read; clear this session to start afresh")
@@ -287,10 +288,12 @@ def _pack(item: Item) -> list[Any]:
     return [item.id, item.importance]
 
 
+def _unpack_all(entries: list[list[Any]]) -> tuple[Item, ...]:
+    return tuple(_unpack(entry) for entry in entries if is_id(entry[0]))
+
+
 def _unpack(entry: list[Any]) -> Item:
     identity, importance = entry
-    if not isinstance(identity, str):
-        raise TypeError(type(identity))
     if importance is not None and not math.isfinite(importance):
         raise ValueError(type(importance))
     return Item(MemoryId(identity), "", None if importance is None else float(importance))
@@ -298,4 +301,4 @@ def _unpack(entry: list[Any]) -> Item:
 
 def _unpack_entry(entry: list[Any]) -> BufferEntry:
     identity, importance, count, enhancers = entry
-    return BufferEntry(_unpack([identity, importance]), int(count), tuple(_unpack(one) for one in enhancers))
+    return BufferEntry(_unpack([identity, importance]), int(count), _unpack_all(enhancers))

@@ -1,7 +1,7 @@
 // Stored text as text: what would steer a page or turn its words round is shown as a sign, never obeyed.
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
-const UNSEEN = /[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+const UNSEEN = /[\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 const DELETE = 0x7f;
 
 /** How many characters of a text stand in a card before somebody asks for the rest. */

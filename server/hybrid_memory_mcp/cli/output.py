@@ -29,17 +29,13 @@ from rich.table import Table
 from rich.text import Text
 
 from hybrid_memory.errors import HybridMemoryError, error_code
+from hybrid_memory.text import visible
 from hybrid_memory_mcp.cli.exit_codes import FAILED, WRONG_USE
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
-_MARKS = dict.fromkeys((0x200E, 0x200F, 0x061C))
 _BREAKS = re.compile(r" *[\n\x0b\x0c\x85\u2028\u2029]+ *")
-_ACTING = re.compile(
-    "\U0001f3f4[\U000e0020-\U000e007f]+"  # the flag of a region, of characters that are invisible elsewhere
-    "|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 _BORDERS = 3  # columns of a terminal: a line, and a blank on both sides
 _LONG_WORD = 30  # characters: what is longer may be broken
 _SECONDS_OF_A_LINE = 5.0  # between two lines of progress in a log
@@ -67,26 +63,14 @@ def is_terminal() -> bool:
 
 
 def shown(text: object, *, lines: bool = False) -> str:
-    r"""Return text as a terminal may get it: what would act on it or turn its order round is written out, as ``\x1b``.
+    r"""Return text as a terminal may get it: what would act on it, hide or turn its order round is written out, as ``\u001b``.
 
-    Line breaks become `` ⏎ `` so that it stays one line, unless ``lines`` keeps them. Letters of all scripts and emoji stay; the
-    marks of direction that other programs put around names (U+200E, U+200F, U+061C) are left out.
+    Line breaks become `` ⏎ `` so that it stays one line, unless ``lines`` keeps them. Letters of all scripts stay.
     """
-    whole = str(text)
-    if whole.isascii() and whole.isprintable():
-        return whole
-    whole = whole.replace("\r\n", "\n").replace("\t", "    ").translate(_MARKS)
+    whole = str(text).replace("\r\n", "\n").replace("\t", "    ")
     if not lines:
         whole = _BREAKS.sub(" ⏎ ", whole.strip("\n"))
-    return _ACTING.sub(_written_out, whole)
-
-
-def _written_out(found: re.Match[str]) -> str:
-    one = found[0]
-    if len(one) > 1:
-        return one  # a flag
-    code = ord(one)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004 - as Python writes them
+    return visible(whole)
 
 
 def cell(text: object, style: str = "", *, lines: bool = False) -> Text:
@@ -108,23 +92,19 @@ def megabytes(size: int) -> str:
 
 
 def say(text: object, style: str = "") -> None:
-    """Print one sentence to a person; what stands in it is inert."""
-    out().print(cell(text, style, lines=True))
+    """Print one sentence to a person on one line; what stands in it is inert."""
+    out().print(cell(text, style))
 
 
 def note(text: object, style: str = "") -> None:
-    """Print one sentence to stderr: what a program that reads the result does not want."""
-    err().print(cell(text, style, lines=True))
+    """Print one sentence to stderr on one line: what a program that reads the result does not want."""
+    err().print(cell(text, style))
 
 
 def print_json(value: object) -> None:
     """Print one JSON value, in UTF-8 and not wrapped; what acts on a terminal is escaped as JSON does it, so that the value is the same."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    typer.echo(_ACTING.sub(_escaped, text).encode())
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1] if len(found[0]) == 1 else found[0]  # longer ones are flags
+    typer.echo(visible(text).encode())
 
 
 def print_result(values: Any, as_json: bool, table: Callable[[], None]) -> None:

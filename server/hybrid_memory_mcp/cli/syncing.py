@@ -54,19 +54,7 @@ def _print(done: dict[str, Any]) -> None:
     )
     if done["renamed"]:
         say("this store is a copy, or a backup took its place: it writes under a new name from now on")
-    if done["torn"]:
-        say(f"files that are not whole yet: {done['torn']}; run it again when the folder has arrived")
-        say("one that stays so is damaged: delete it, and its machine writes it again")
-    if done["newer"]:
-        say(f"files of a later version, passed over: {done['newer']}; upgrade this machine to read them")
-    if done["ahead"]:
-        say(
-            f"files of a time that lies a century ahead, passed over: {done['ahead']}; nobody's clock says so: delete them"
-        )
-    for name in done["passed_over"]:
-        say(f"  {shown(name)}")
-    if done["refused"]:
-        say(f"lines that no version writes, passed over: {done['refused']}")
+    _say_set_aside(done)
     if done["cleaned"]:
         say(f"files of this machine that lost purged words: {done['cleaned']}")
     if done["retired"]:
@@ -78,14 +66,33 @@ def _print(done: dict[str, Any]) -> None:
         )
 
 
+def _say_set_aside(done: dict[str, Any]) -> None:
+    """Say what was not read, and name the files that hold it."""
+    if done["torn"]:
+        say(f"files that are not whole yet: {done['torn']}; run it again when the folder has arrived")
+        say("one that stays so is damaged: delete it, and its machine writes it again")
+    if done["newer"]:
+        say(f"files of a later version, passed over: {done['newer']}; upgrade this machine to read them")
+    if done["ahead"]:
+        say(
+            f"files of a time that lies a century ahead, passed over: {done['ahead']}; nobody's clock says so: delete them"
+        )
+    for name in done["passed_over"]:
+        say(f"  {name}")
+    if done["refused"]:
+        say(f"lines that no version writes, set aside: {done['refused']}; the rest of these files was read:")
+    for name in done.get("refused_in", ()):
+        say(f"  {name}")
+
+
 def _say_leftovers(leftovers: list[dict[str, str]]) -> None:
     """Say where words that were purged or redacted still stand in the folder, and what takes them away."""
     machines = sorted({one["machine"] for one in leftovers if one["machine"]})
     for machine in machines:
         theirs = [one["written_at"] for one in leftovers if one["machine"] == machine]
-        say(f"files of {shown(machine)} that still hold purged words: {len(theirs)}, last written {max(theirs)[:10]}")
+        say(f"files of {machine} that still hold purged words: {len(theirs)}, last written {max(theirs)[:10]}")
     if machines:
         say("they go when that machine synchronises; if it is gone for good, --retire NAME removes its files")
     for one in leftovers:
         if not one["machine"]:
-            say(f"a copy that still holds purged words, yours to delete: {shown(one['file'])}")
+            say(f"a copy that still holds purged words, yours to delete: {one['file']}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.admin.history import MemoryEvent, MemoryHistory, memory_history
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.ids import SHORTEST_BEGINNING
+from hybrid_memory.ids import LONGEST_ID, SHORTEST_BEGINNING
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import EARLIEST
 from hybrid_memory.overview.lineage import versions_of
@@ -91,7 +91,7 @@ def _named(service: MemoryService, request: ViewRequest) -> tuple[MemoryId, str]
     """Return the id that is meant, and the namespace that it lies in, or lay in before it was purged."""
     given = request.text("id")
     scope = request.scope
-    if len(given) > _LONGEST_ID:
+    if len(given) > LONGEST_ID:
         raise NotFound(_NO_MEMORY)
     try:
         (whole,) = service.whole_ids(scope, [given])
@@ -107,7 +107,6 @@ def _named(service: MemoryService, request: ViewRequest) -> tuple[MemoryId, str]
     return whole, service.revealed(scope, [whole])[whole].namespace
 
 
-_LONGEST_ID = 200
 _NO_MEMORY = "id: no memory begins so here; choose another namespace, or search for its words"
 
 

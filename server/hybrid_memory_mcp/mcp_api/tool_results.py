@@ -33,7 +33,7 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
-from hybrid_memory.text import excerpt, whole_characters
+from hybrid_memory.text import excerpt, visible, whole_characters
 from hybrid_memory.token_estimate import PARTS, token_cost
 from hybrid_memory_mcp.mcp_api.passages import PASSAGE_CHARACTERS, Passages
 
@@ -53,9 +53,6 @@ _LINE_FIELDS = frozenset(
     {"id", "text", "section", "newer", "disputed_by", "evidence_forgotten", "disputes", "key", "speaker", "weak", "cut"}
 )
 """What a line says in its own way; not again where the rest of an entry is shown."""
-
-# JSON lets them stand in a string, but many programs break lines at them
-_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 REFLECT_TOKEN_BUDGET = 2500  # as a brief has by default
 ENOUGH_TOKENS = 225  # hold one memory, cut, with its fields, and the cursor
@@ -406,12 +403,7 @@ def as_json(value: Any) -> str:
 
 def quoted(text: str) -> str:
     """Return stored text as a JSON string of one line, so that it cannot look like anything else of the answer."""
-    return one_line(as_json(text))
-
-
-def one_line(written: str) -> str:
-    """Return JSON with the line ends that JSON lets stand, but many programs break lines at, escaped."""
-    return written if written.isascii() else written.translate(_LINE_ENDS)
+    return visible(as_json(text))
 
 
 def truncate(text: str, room: int, mark: str = CUT_MARK) -> str:
@@ -694,7 +686,7 @@ def _line(entry: Structured, *, whole: bool = False) -> str:
     parts += [f"({'; '.join(remarks)})"] if (remarks := _remarks(entry)) else []
     if whole or "explain" in entry:
         rest = {name: value for name, value in entry.items() if name not in _LINE_FIELDS and value is not None}
-        parts.append(one_line(as_json(rest)))
+        parts.append(visible(as_json(rest)))
     return " ".join(parts)
 
 
@@ -750,4 +742,4 @@ def _group_entry(memory: Memory, room: int, zone: tzinfo | None) -> Structured:
 
 def _group_cost(entry: Structured) -> int:
     """The entry's JSON with its separator, and its id once more in the list of ids."""
-    return token_cost(one_line(as_json(entry))) + token_cost(as_json(entry["id"])) + 2 * token_cost(", ")
+    return token_cost(visible(as_json(entry))) + token_cost(as_json(entry["id"])) + 2 * token_cost(", ")

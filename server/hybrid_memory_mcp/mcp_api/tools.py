@@ -23,7 +23,7 @@ from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api import apps, schemas, tool_results
 from hybrid_memory_mcp.mcp_api.moments import CallTime
-from hybrid_memory_mcp.mcp_api.tool_results import KeptIn
+from hybrid_memory_mcp.mcp_api.tool_results import KeptIn, quoted
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
@@ -109,7 +109,7 @@ def _kept_in(namespace: str, scope: Scope) -> KeptIn | None:
         return None if namespace in ("", PERSON) else KeptIn(namespace)
     if namespace == scope.personal:
         return KeptIn(namespace, "with what is the user's own, seen in every project")
-    return KeptIn(namespace, f"in project {project_of(namespace)}")
+    return KeptIn(namespace, f"in project {quoted(project_of(namespace) or namespace)}")
 
 
 def _leaves_secrets_out(service: MemoryService) -> bool:

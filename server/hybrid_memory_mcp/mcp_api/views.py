@@ -20,6 +20,7 @@ from hybrid_memory.requests import Hit, ReadRequest, ReadResult, ReflectionGroup
 from hybrid_memory.retrieval.brief import in_sections
 from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.store.readings import Asked, Way
+from hybrid_memory.text import visible
 from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import truncate, when
@@ -113,7 +114,7 @@ class Views:
             values = service.shown_status(self.scope, clients, (*self._notices, *refusal, *place.notices))
             if self.where.is_followed:
                 values["project"] = service.secrets.shown_body(place.described())
-            return json.dumps(values, ensure_ascii=False, default=dict)
+            return visible(json.dumps(values, ensure_ascii=False, default=dict))
 
         return await self.provider.call(work)
 

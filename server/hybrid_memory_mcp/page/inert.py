@@ -13,14 +13,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-# Not the marks of direction, soft hyphens and joiners that ordinary texts of many scripts hold: inside their element they do no harm.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
-    "|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"  # behind a black flag they are a region's flag
-)
+from hybrid_memory.text import visible
+
 _CONTROL_PICTURES = 0x2400
 _SHORT_NAMES = {
     "\x7f": "␡", "\u2028": "LS", "\u2029": "PS", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
+    "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ", "\u200e": "LRM", "\u200f": "RLM", "\u061c": "ALM",
     "\u2060": "WJ", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\ufeff": "BOM",
 }  # fmt: skip
 _BREAKS = re.compile(r"\s+")
@@ -65,20 +63,14 @@ def excerpt(text: object, length: int = 80) -> str:
     """Return the beginning of stored text as one plain line, for lists, titles and labels; it must still be escaped."""
     whole = str(text).strip()
     begin = whole[: length * 4]
-    line = _HIDDEN.sub(lambda found: f"⟦{_sign(found[0])}⟧", _BREAKS.sub(" ", begin)).strip()
+    line = visible(_BREAKS.sub(" ", begin), lambda one: f"⟦{_sign(one)}⟧").strip()
     cut = len(line) > length or len(begin) < len(whole)
     return (line[: length - 1].rstrip() + "…" if cut else line) or "(no words)"
 
 
 def _visible(text: str) -> Markup:
     """Return escaped text in which hidden characters are symbols, and each end of a line is one character."""
-    text = text.replace("\r\n", "\n")
-    parts: list[Markup] = []
-    at = 0
-    for found in _HIDDEN.finditer(text):
-        parts += [escape(text[at : found.start()]), _symbol(found[0])]
-        at = found.end()
-    return Markup("").join([*parts, escape(text[at:])])
+    return Markup(visible(str(escape(text.replace("\r\n", "\n"))), _symbol))  # noqa: S704 - escaped, and signs of ours
 
 
 def _symbol(character: str) -> Markup:

@@ -14,6 +14,7 @@ from tests.core.store.empty_database import lay_empty
 from tests.core.store.making import DIMENSIONS, memory, vector
 
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
+from hybrid_memory.ids import ID_CHARACTERS, LONGEST_ID
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.store import DuckStore
@@ -34,7 +35,7 @@ NUMBERS = st.integers(-(2**63), 2**63 - 1)
 PLAIN = st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2))
 OBJECTS = st.dictionaries(TEXTS, VALUES, max_size=3)
-IDS = SOME.filter(lambda text: not text.endswith("\0")).map(MemoryId)
+IDS = st.text(ID_CHARACTERS, min_size=1, max_size=LONGEST_ID).map(MemoryId)
 
 PLAIN_MEMORIES = st.builds(
     Memory,

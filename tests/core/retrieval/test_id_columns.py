@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid_memory.ids import ID_CHARACTERS, LONGEST_ID
 from hybrid_memory.model import MemoryId
 from hybrid_memory.retrieval import id_columns
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
@@ -14,7 +15,7 @@ from hybrid_memory.store.column_batches import digest_of, digests_from_hex, dige
 
 ID = st.one_of(
     st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=20, max_size=20),
-    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=90).filter(lambda one: one[-1] != "\0"),
+    st.text(ID_CHARACTERS, min_size=1, max_size=LONGEST_ID),
 )
 IDS = st.lists(ID, unique=True, max_size=25)
 

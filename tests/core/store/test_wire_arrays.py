@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.store.memory_fields import UNSTORABLE
-from hybrid_memory.store.postgres.wire_arrays import column_of, ids_of, packed, runs_of
+from hybrid_memory.store.postgres.wire_arrays import column_of, runs_of
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -39,17 +38,3 @@ def test_joined_lists_come_apart_again(lists):
     joined = b"".join(struct.pack(f"<{len(one)}i", *one) for one in lists) or None
     numbers, offsets = runs_of(joined, np.array([4 * len(one) for one in lists], np.int64))
     assert [numbers[start:end].tolist() for start, end in itertools.pairwise(offsets)] == lists
-
-
-def test_ids_of_one_length_are_split_and_others_are_not():
-    split = ids_of("aabbäz"[:4], 2, 2)
-    assert split is not None
-    assert split.tolist() == [b"aa", b"bb"]
-    assert [ids_of("aab", 1, 2), ids_of("", 0, 0), ids_of(None, None, None), ids_of("x" * 130, 65, 65)] == [None] * 4
-
-
-def test_an_id_that_no_column_can_hold_has_a_stand_in():
-    found = packed(["a", "x" * 10_000])
-    assert found[0] == b"a"
-    assert found[1].decode().startswith(UNSTORABLE)
-    assert found.itemsize < 64

@@ -9,10 +9,9 @@ from tests.core.store.making import memory
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.syncing import ItemState
+from hybrid_memory.sync.lines import ItemChange, MemoryChange
 from hybrid_memory.sync.merge import State
 from hybrid_memory.sync.segments import (
-    ItemChange,
-    MemoryChange,
     NewerFormatError,
     NotWholeError,
     name_of,

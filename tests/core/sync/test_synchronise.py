@@ -15,8 +15,9 @@ from hybrid_memory.errors import InvalidInput, StoreReadOnly
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import MemoryItem, PurgeSelection
+from hybrid_memory.sync.lines import MemoryChange
 from hybrid_memory.sync.merge import State
-from hybrid_memory.sync.segments import MemoryChange, segment_bytes
+from hybrid_memory.sync.segments import segment_bytes
 from hybrid_memory.sync.stamps import LATEST_STAMP
 from hybrid_memory.testing import START
 from hybrid_memory.text import content_hash

@@ -84,7 +84,7 @@ def test_a_client_is_at_work_where_its_relay_was_started(hub, folder):
     with hub.connected(folder=folder("acme", 'namespace = "acme"')) as client:
         answer = client.call("write_memory", content="Ada likes tea")
     assert answer["structuredContent"]["namespace"] == "project:acme"
-    assert answer["content"][0]["text"].endswith("in project acme")
+    assert answer["content"][0]["text"].endswith('in project "acme"')
 
 
 def test_a_relay_that_tells_no_folder_has_no_project(hub, folder):

@@ -20,7 +20,6 @@ from hybrid_memory.store.memory_fields import (
     PLAIN_TYPES,
     UNCHECKED_TYPES,
     MemoryField,
-    is_storable_id,
 )
 
 
@@ -33,7 +32,6 @@ def _placeholders(fields: Iterable[MemoryField]) -> str:
     return ", ".join(f"?::VARCHAR::{one.type.sql}" if one.type in LISTS_OF_NUMBERS else "?" for one in fields)
 
 
-_ID = NAMES.index("id")
 _ALWAYS = tuple(field for field in MEMORY_FIELDS if not field.rare)
 _RARE = tuple(field for field in MEMORY_FIELDS if field.rare)
 _CHANGEABLE = tuple(field for field in MEMORY_FIELDS if field.changeable)
@@ -250,6 +248,4 @@ def memory_of(row: Row) -> Memory:
     values = list(row)
     for position, decode in _DECODERS:
         values[position] = decode(values[position])
-    if not is_storable_id(values[_ID]):
-        raise ValueError("no id")
     return Memory(**dict(zip(NAMES, values, strict=True)))

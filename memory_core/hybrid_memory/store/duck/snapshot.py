@@ -11,9 +11,8 @@ A row is an input: one of which no memory can be made is marked ``unreadable`` i
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -24,13 +23,13 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Json, MemoryId
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
-from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets
+from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets, split_ids
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.memory_fields import (
     FIRST_DAY,
     LAST_DAY,
     UNSTORABLE,
-    is_storable_id,
+    check_links,
     object_from_json,
     texts_from_json,
 )
@@ -83,9 +82,10 @@ _DAYS = """
     SELECT unnest(days) AS day FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
 _SPARSE = """
-    SELECT rowid, key, tags, metadata, superseded_by, disputes, parents FROM memory WHERE rowid BETWEEN ? AND ?
+    SELECT rowid, key, tags, metadata, superseded_by, disputes, parents, supersedes, duplicate_of
+    FROM memory WHERE rowid BETWEEN ? AND ?
         AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL
-            OR disputes IS NOT NULL OR parents IS NOT NULL)
+            OR disputes IS NOT NULL OR parents IS NOT NULL OR supersedes IS NOT NULL OR duplicate_of IS NOT NULL)
 """
 _SESSIONS = """
     SELECT hash(session), session FROM memory WHERE namespace = ? GROUP BY session ORDER BY min(rowid)
@@ -101,7 +101,6 @@ _USAGE = "SELECT id, accessed_at, count FROM usage WHERE namespace = ?"
 _CHUNK_ROWS = 20_480  # ten times what DuckDB reads at once: few statements, and a chunk is a few megabytes
 _FIRST_MICROS = to_micros(datetime.min.replace(tzinfo=UTC))  # what the calendar holds, more than what comes in now
 _LAST_MICROS = to_micros(datetime.max.replace(tzinfo=UTC))
-_MAX_ID_BYTES = 64  # longer texts are not split by length, since one of them would widen all
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +161,9 @@ def read_spans(session: SqlSession, namespace: str) -> list[tuple[int, NDArray[n
     found = []
     for start in range(low, high + 1, _CHUNK_ROWS):
         span = (namespace, start, start + _CHUNK_ROWS - 1)
-        ids = split_joined(session.rows(_IDS, *span)[0])
+        ids = split_ids(*session.rows(_IDS, *span)[0])
         if ids is None:
-            ids = pack_ids(packable(session.columns(_PLAIN_IDS, *span)["id"].tolist()))
+            ids = pack_ids(session.columns(_PLAIN_IDS, *span)["id"].tolist())
         if len(ids):
             found.append((start, ids))
     return found
@@ -185,24 +184,6 @@ def read_batches(
         if not here.all():
             columns = {name: values[here] for name, values in columns.items()}
         yield _batch(session, span, columns, names, ids, used.of(ids))
-
-
-def split_joined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
-    """Return texts that come joined, with the least and the greatest length; None where they are not of one length."""
-    joined, shortest, longest = row
-    if joined is None or shortest != longest or not 0 < longest <= _MAX_ID_BYTES:
-        return None
-    plain = joined.encode()
-    if not np.frombuffer(plain, np.uint8)[longest - 1 :: longest].all():
-        return None  # a text that ends in a zero would lose it
-    found: NDArray[np.bytes_] = np.frombuffer(plain, f"S{longest}")
-    return found
-
-
-def packable(ids: Iterable[str]) -> Iterator[str]:
-    """Yield ids, in the place of one that no memory can have another that none has: too long a one would widen all."""
-    for id_ in ids:
-        yield (id_ if is_storable_id(id_) else UNSTORABLE + hashlib.blake2b(id_.encode(), digest_size=16).hexdigest())
 
 
 def _batch(
@@ -346,15 +327,15 @@ def _sparse(session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.
     wanted = np.array([row[0] for row in found], np.int64)
     places = np.minimum(np.searchsorted(rowids, wanted), len(rowids) - 1)
     here = (rowids[places] == wanted).tolist()
-    for place, is_here, (_, key, tags, data, successor, disputed, parents) in zip(
+    for place, is_here, (_, key, tags, data, successor, disputed, parents, *links) in zip(
         places.tolist(), here, found, strict=True
     ):
         if not is_here:
             continue
         try:
-            for text in (tags, parents):
-                if text is not None and text not in parsed:
-                    parsed[text] = texts_from_json(text)
+            if tags is not None and tags not in parsed:
+                parsed[tags] = texts_from_json(tags)
+            check_links(parents, successor, disputed, *links)
             metadata = object_from_json(data)
         except ValueError:
             sparse.unreadable.append(place)
@@ -368,7 +349,7 @@ def _sparse(session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.
 
 def _read_usage(session: SqlSession, namespace: str) -> _Usage:
     found = session.columns(_USAGE, namespace)
-    ids = pack_ids(packable(found["id"].tolist()))
+    ids = pack_ids(found["id"].tolist())
     order = np.argsort(ids, kind="stable")
     accessed_at = np.clip(np.asarray(found["accessed_at"])[order], EARLIEST_MICROS, LATEST_MICROS)
     return _Usage(ids[order], accessed_at, np.maximum(np.asarray(found["count"])[order], 0))

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.column_batches import pack_ids
-from hybrid_memory.store.duck.snapshot import packable, split_joined
+from hybrid_memory.store.column_batches import pack_ids, split_ids
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import to_json
@@ -146,9 +145,9 @@ class VectorTable:
             return
         for start in range(low, high + 1, _SPAN_ROWS):
             span = (namespace, start, start + _SPAN_ROWS - 1)
-            ids = split_joined(session.rows(self._statement(_SPAN_IDS), *span)[0])
+            ids = split_ids(*session.rows(self._statement(_SPAN_IDS), *span)[0])
             if ids is None:
-                ids = pack_ids(packable(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist()))
+                ids = pack_ids(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
             if len(ids):
                 part = session.columns(self._statement(_SPAN), *span)["part"]
                 if isinstance(part, np.ma.MaskedArray):

@@ -8,8 +8,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
+from hybrid_memory.ids import LONGEST_ID
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.memory_fields import LONGEST_ID
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.stored_lists import elements, storable
 

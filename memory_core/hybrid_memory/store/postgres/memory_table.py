@@ -21,7 +21,6 @@ from hybrid_memory.store.memory_fields import (
     UNCHECKED_TYPES,
     ColumnType,
     MemoryField,
-    is_storable_id,
 )
 from hybrid_memory.store.postgres.sql_session import PgSession, Row
 
@@ -88,7 +87,6 @@ ALL_FIELDS = ParameterReader(MEMORY_FIELDS)
 """Reads all fields, in the order of `COLUMNS`."""
 _CHANGEABLE = tuple(field for field in MEMORY_FIELDS if field.changeable)
 _CHANGEABLE_FIELDS = ParameterReader(_CHANGEABLE)
-_ID = NAMES.index("id")
 # Where in a row the values stand that must be decoded or checked, and how.
 _DECODERS = tuple(
     (position, _decoder(field.type))
@@ -167,6 +165,4 @@ def memory_of(row: Row) -> Memory:
     values = list(row)
     for position, decode in _DECODERS:
         values[position] = decode(values[position])
-    if not is_storable_id(values[_ID]):
-        raise ValueError("no id")
     return Memory(**dict(zip(NAMES, values, strict=True)))

@@ -21,10 +21,17 @@ import numpy as np
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import StoreError
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
-from hybrid_memory.store.column_batches import digests_from_hex, digests_of, run_offsets
-from hybrid_memory.store.memory_fields import FIRST_DAY, LAST_DAY, UNSTORABLE, object_from_json, texts_from_json
+from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets, split_ids
+from hybrid_memory.store.memory_fields import (
+    FIRST_DAY,
+    LAST_DAY,
+    UNSTORABLE,
+    check_links,
+    object_from_json,
+    texts_from_json,
+)
 from hybrid_memory.store.postgres.vector_table import pinned_embedder, vector_batches
-from hybrid_memory.store.postgres.wire_arrays import column_of, ids_of, packed, runs_of
+from hybrid_memory.store.postgres.wire_arrays import column_of, runs_of
 from hybrid_memory.store.snapshots import NO_TIME, ColumnBatch, Snapshot, VectorBatch
 
 if TYPE_CHECKING:
@@ -87,10 +94,11 @@ _COLUMNS = """
 _PLAIN_HASHES = "SELECT content_hash FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
 _PLAIN_RUNS = "SELECT terms, names, days FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
 _SPARSE = """
-    SELECT place, key, tags, metadata, superseded_by, disputes, parents FROM memory
+    SELECT place, key, tags, metadata, superseded_by, disputes, parents, supersedes, duplicate_of
+    FROM memory
     WHERE namespace = $1 AND place BETWEEN $2 AND $3
         AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL
-            OR disputes IS NOT NULL OR parents IS NOT NULL)
+            OR disputes IS NOT NULL OR parents IS NOT NULL OR supersedes IS NOT NULL OR duplicate_of IS NOT NULL)
     ORDER BY place
 """
 _USAGE = """
@@ -269,9 +277,9 @@ def _first_look(session: PgSession, namespace: str, names: _Names) -> Iterator[_
         if last_place is None:
             return
         places = column_of(sent_places, ">i8")
-        ids = ids_of(joined, shortest, longest)
+        ids = split_ids(joined, shortest, longest)
         if ids is None:
-            ids = packed(id_ for (id_,) in session.rows(_PLAIN_IDS, namespace, int(places[0]), last_place))
+            ids = pack_ids(id_ for (id_,) in session.rows(_PLAIN_IDS, namespace, int(places[0]), last_place))
         columns = (column_of(hashes[0], ">i8"), column_of(hashes[1], ">i8"))
         codes = names.codes(session, namespace, places, columns)
         parts = int(weight) // _CHUNK_BYTES + 1
@@ -414,11 +422,11 @@ def _sparse(session: PgSession, namespace: str, span: _Span) -> _Sparse:
     parsed: dict[str, tuple[str, ...]] = {}  # few distinct lists of tags, many rows
     found = session.rows(_SPARSE, namespace, *span.bounds)
     rows_at = np.searchsorted(span.places, np.array([row[0] for row in found], np.int64)).tolist()
-    for nth, (_, key, tags, data, successor, disputed, parents) in zip(rows_at, found, strict=True):
+    for nth, (_, key, tags, data, successor, disputed, parents, *links) in zip(rows_at, found, strict=True):
         try:
-            for text in (tags, parents):
-                if text is not None and text not in parsed:
-                    parsed[text] = texts_from_json(text)
+            if tags is not None and tags not in parsed:
+                parsed[tags] = texts_from_json(tags)
+            check_links(parents, successor, disputed, *links)
             metadata = object_from_json(data)
         except ValueError:
             sparse.unreadable.append(nth)
@@ -437,9 +445,9 @@ def _read_usage(session: PgSession, namespace: str) -> _Usage:
         until, joined, shortest, longest, seen, times = session.rows(_USAGE, namespace, last, _CHUNK_ROWS)[0]
         if until is None:
             break
-        part = ids_of(joined, shortest, longest)
+        part = split_ids(joined, shortest, longest)
         if part is None:
-            part = packed(id_ for (id_,) in session.rows(_PLAIN_USAGE_IDS, namespace, last, _CHUNK_ROWS))
+            part = pack_ids(id_ for (id_,) in session.rows(_PLAIN_USAGE_IDS, namespace, last, _CHUNK_ROWS))
         ids.append(part)
         accessed.append(np.clip(column_of(seen, ">i8"), EARLIEST_MICROS, LATEST_MICROS))
         counts.append(np.maximum(column_of(times, ">i8"), 0))

@@ -116,7 +116,7 @@ def read_vector(stored: bytes, dimensions: int) -> NDArray[np.float32] | None:
 def _batch(rows: Sequence[Row], dimensions: int) -> VectorBatch:
     import numpy as np
 
-    from hybrid_memory.store.postgres.wire_arrays import ids_of, packed
+    from hybrid_memory.store.column_batches import pack_ids, split_ids
 
     ids, stored = zip(*rows, strict=True)
     if set(map(len, stored)) != {_FLOAT * dimensions}:
@@ -127,8 +127,8 @@ def _batch(rows: Sequence[Row], dimensions: int) -> VectorBatch:
     matrix = np.frombuffer(b"".join(stored), "<f4").astype(np.float32, copy=False).reshape(-1, dimensions)
     joined = "".join(ids)
     lengths = _byte_lengths(ids, joined)
-    found = ids_of(joined, min(lengths), max(lengths))
-    return _finite_rows(packed(ids) if found is None else found, matrix)
+    found = split_ids(joined, min(lengths), max(lengths))
+    return _finite_rows(pack_ids(ids) if found is None else found, matrix)
 
 
 def _byte_lengths(ids: Collection[str], joined: str) -> set[int]:

@@ -163,7 +163,9 @@ def memories_of(session: SqlSession, database: str, prefix: str = "") -> Iterato
     there = {name for (name,) in session.rows(_COLUMNS, database)}
     # An earlier schema lacks some columns; they get what a migration would put in.
     columns = ", ".join(
-        field.name if field.name in there else ("0" if field.type in PLAIN_TYPES and field.type is not TEXT else "NULL")
+        field.name
+        if field.name in there
+        else ("0" if field.type in PLAIN_TYPES and field.type.sql != TEXT.sql else "NULL")
         for field in MEMORY_FIELDS
     )
     low, high = session.rows(_BOUNDS.substitute(prefix=prefix))[0]
