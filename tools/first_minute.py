@@ -38,12 +38,16 @@ QUESTION = "What can I cook for Maria?"
 
 @dataclass(frozen=True)
 class FirstMinute:
-    """What the program answered: the line after the first conversation, at the start of the second one, and at its question."""
+    """What the program answered: the line after the first conversation, at the start of the second one, and at its question.
+
+    ``elsewhere`` is what a conversation in another repository began with.
+    """
 
     kept: str
     loaded: str
     brief: str
     at_prompt: str
+    elsewhere: str
 
     def text(self) -> str:
         """Return what the second conversation is given, as the README shows it."""
@@ -82,9 +86,11 @@ class Player:
         """Let the server go."""
         self._server.communicate(timeout=30)
 
-    def event(self, session: str, event: str, name: str, client: str, **more: str) -> dict[str, Any]:
-        """Let the hook of an event run; returns its answer."""
-        told = {"session_id": session, "cwd": str(self._home), "hook_event_name": name, "source": "startup"} | more
+    def event(self, session: str, event: str, name: str, client: str, folder: str, **more: str) -> dict[str, Any]:
+        """Let the hook of an event run in the repository ``folder``; returns its answer."""
+        cwd = self._home / folder
+        (cwd / ".git").mkdir(parents=True, exist_ok=True)
+        told = {"session_id": session, "cwd": str(cwd), "hook_event_name": name, "source": "startup"} | more
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-m", "hybrid_memory_mcp", "hook", event, "--client", client],
             input=json.dumps(told),
@@ -108,17 +114,20 @@ def play() -> FirstMinute:
         player = Player(home)
         player.connect()
         transcript, none = home / "monday.jsonl", str(home / "none.jsonl")
-        player.event("monday", "session-start", "SessionStart", "claude-code", transcript_path=none)
+        player.event("monday", "session-start", "SessionStart", "claude-code", "shop", transcript_path=none)
         transcript.write_text("".join(map(_typed, range(len(SAID)), SAID)), encoding="utf-8")
-        kept = player.event("monday", "stop", "Stop", "claude-code", transcript_path=str(transcript))
-        player.event("monday", "session-end", "SessionEnd", "claude-code", transcript_path=str(transcript))
-        start = player.event("tuesday", "session-start", "SessionStart", "gemini", transcript_path=none)
+        kept = player.event("monday", "stop", "Stop", "claude-code", "shop", transcript_path=str(transcript))
+        player.event("monday", "session-end", "SessionEnd", "claude-code", "shop", transcript_path=str(transcript))
+        start = player.event("tuesday", "session-start", "SessionStart", "gemini", "shop", transcript_path=none)
         asked = {"transcript_path": none, "prompt": QUESTION}
-        other = player.event("wednesday", "prompt", "BeforeAgent", "gemini", **asked)
+        other = player.event("wednesday", "prompt", "BeforeAgent", "gemini", "shop", **asked)
+        blog = player.event("thursday", "session-start", "SessionStart", "gemini", "blog", transcript_path=none)
         player.leave()
         for database in home.rglob("memory.duckdb"):
             stop_hub(database.parent)
-    return FirstMinute(kept["systemMessage"], start["systemMessage"], _context(start), _context(other))
+    return FirstMinute(
+        kept["systemMessage"], start["systemMessage"], _context(start), _context(other), _context(blog)
+    )
 
 
 def _typed(place: int, text: str) -> str:
@@ -141,14 +150,17 @@ def _context(answer: dict[str, Any]) -> str:
 def drawn(seen: FirstMinute) -> Console:
     """Return a terminal on which it was printed."""
     console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w", encoding="utf-8"), force_terminal=True)  # noqa: PTH123, SIM115
-    console.print(Text("Monday, in Claude Code", style="bold"))
+    console.print(Text("Monday, in Claude Code, in the repository shop", style="bold"))
     for said in SAID:
         console.print(Text("> ", style="bright_black") + said)
     console.print(Text(seen.kept, style="green"))
     console.print()
-    console.print(Text("Tuesday, in Gemini CLI: a new conversation begins, and the model is given", style="bold"))
+    console.print(Text("Tuesday, in Gemini CLI, in shop: a new conversation begins, and the model is given", style="bold"))
     console.print(Text(seen.loaded, style="green"))
     console.print(Text(seen.brief, style="cyan"))
+    console.print()
+    console.print(Text("Thursday, in the repository blog, of the same", style="bold"))
+    console.print(Text("\n".join(line for line in seen.elsewhere.splitlines() if '"' in line), style="cyan"))
     return console
 
 
