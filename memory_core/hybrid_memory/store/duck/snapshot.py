@@ -81,6 +81,7 @@ _NAMES = """
 _DAYS = """
     SELECT unnest(days) AS day FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
+_NO_LINKS = [None] * 5
 _SPARSE = """
     SELECT rowid, key, tags, metadata, superseded_by, disputes, parents, supersedes, duplicate_of
     FROM memory WHERE rowid BETWEEN ? AND ?
@@ -335,7 +336,8 @@ def _sparse(session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.
         try:
             if tags is not None and tags not in parsed:
                 parsed[tags] = texts_from_json(tags)
-            check_links(parents, successor, disputed, *links)
+            if [parents, successor, disputed, *links] != _NO_LINKS:
+                check_links(parents, successor, disputed, *links)
             metadata = object_from_json(data)
         except ValueError:
             sparse.unreadable.append(place)

@@ -93,6 +93,7 @@ _COLUMNS = """
 """
 _PLAIN_HASHES = "SELECT content_hash FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
 _PLAIN_RUNS = "SELECT terms, names, days FROM memory WHERE namespace = $1 AND place BETWEEN $2 AND $3 ORDER BY place"
+_NO_LINKS = [None] * 5
 _SPARSE = """
     SELECT place, key, tags, metadata, superseded_by, disputes, parents, supersedes, duplicate_of
     FROM memory
@@ -426,7 +427,8 @@ def _sparse(session: PgSession, namespace: str, span: _Span) -> _Sparse:
         try:
             if tags is not None and tags not in parsed:
                 parsed[tags] = texts_from_json(tags)
-            check_links(parents, successor, disputed, *links)
+            if [parents, successor, disputed, *links] != _NO_LINKS:
+                check_links(parents, successor, disputed, *links)
             metadata = object_from_json(data)
         except ValueError:
             sparse.unreadable.append(nth)
