@@ -102,7 +102,7 @@ class AcceptedRelay(FrameSocket):
         frame = self.receive_frame()
         assert frame.kind == protocol.HELLO
         self.hello = read_fields(frame.payload)
-        self.send_frame(protocol.WELCOME, b"{}")
+        self.send_frame(protocol.WELCOME, b"{}", name=protocol.PROGRAM)
         return self
 
     def hello_values(self, name):
