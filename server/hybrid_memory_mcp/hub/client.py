@@ -353,7 +353,8 @@ class ClientConnection:
     def refuse(self) -> None:
         """Tell the relay that this program cannot open the store; it answers what waits, and asks again when its client does."""
         self._muted = True
-        self._outbox.put(pack(protocol.REFUSED, _OLDER_THAN_STORE.format(client=self.stats.name).encode()))
+        client = "it" if self.stats.name == UNKNOWN else self.stats.name
+        self._outbox.put(pack(protocol.REFUSED, _OLDER_THAN_STORE.format(client=client).encode()))
 
     async def drain(self, timeout_seconds: float, pause_ms: int) -> None:
         """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause_ms``.

@@ -59,9 +59,9 @@ MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 _KEPT_BYTES = 4096  # of each end of a line over the limit: enough to find the id that the refusal must name
 
 
-def is_older(program: str, than: str = PROGRAM) -> bool:
-    """Return True if a program is older than another one; one that does not tell what it is (an empty text) is the oldest."""
-    return _numbers(program) < _numbers(than)
+def is_older(program: str) -> bool:
+    """Return True if a program is older than this one, as is one that does not tell what it is (an empty text)."""
+    return _numbers(program) < _numbers(PROGRAM)
 
 
 def _numbers(program: str) -> tuple[int, ...]:
