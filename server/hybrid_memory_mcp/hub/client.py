@@ -71,8 +71,8 @@ _GOODBYE_TIMEOUT_SECONDS = 0.5  # for the last frame to a relay that does not re
 _MAX_UNSENT_BYTES = 1024 * 1024
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 _OLDER_THAN_STORE = (
-    "this client's program is older than the memory's store: restart {client}, and upgrade the hybrid-memory-mcp that it starts "
-    "if this message stays"
+    "this client's program is older than the memory's store: restart {client}. Upgrade the hybrid-memory-mcp that it starts if this "
+    "message stays"
 )
 _FRAMES_A_SEND = 256  # joined before they are sent: one call of the system instead of many
 

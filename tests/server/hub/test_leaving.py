@@ -215,7 +215,7 @@ def too_old(home):
 def test_a_hub_that_is_too_old_for_the_store_tells_its_clients_what_to_restart_and_leaves(too_old):
     with too_old.connected() as asking, too_old.connected() as other:
         reading(asking, 1)
-        for client, name in ((asking, "raw,"), (other, "it,")):
+        for client, name in ((asking, "raw."), (other, "it.")):
             frame = client.receive_frame(protocol.ANSWER, protocol.REFUSED)
             assert frame.kind == protocol.REFUSED
             assert f"older than the memory's store: restart {name}" in frame.payload.decode()

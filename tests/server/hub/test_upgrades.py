@@ -34,8 +34,8 @@ schema.migrate.__defaults__ = (schema.MIGRATIONS,)
 protocol.PROGRAM = f"{newest + 1}.{protocol.PROGRAM.partition('.')[2]}"
 """
 TOO_OLD = (
-    "this client's program is older than the memory's store: restart raw, and upgrade the hybrid-memory-mcp that it starts "
-    "if this message stays"
+    "this client's program is older than the memory's store: restart raw. Upgrade the hybrid-memory-mcp that it starts if this "
+    "message stays"
 )
 
 
