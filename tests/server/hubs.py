@@ -98,12 +98,15 @@ class FrameSocket:
 class AcceptedRelay(FrameSocket):
     """A relay that has connected to a `FakeHub`."""
 
-    def welcome(self):
+    def welcome(self, program=protocol.PROGRAM):
+        self.hear_hello()
+        self.send_frame(protocol.WELCOME, b"{}", name=program)
+        return self
+
+    def hear_hello(self):
         frame = self.receive_frame()
         assert frame.kind == protocol.HELLO
         self.hello = read_fields(frame.payload)
-        self.send_frame(protocol.WELCOME, b"{}")
-        return self
 
     def hello_values(self, name):
         return [value for field, value in self.hello if field == name]
@@ -150,8 +153,8 @@ class FakeHub:
         self.accepted.append(relay)
         return relay
 
-    def welcome(self):
-        return self.accept().welcome()
+    def welcome(self, program=protocol.PROGRAM):
+        return self.accept().welcome(program)
 
     def __enter__(self):
         return self
@@ -166,13 +169,24 @@ class FakeRelay(FrameSocket):
     """A relay without a process: it speaks to a hub as relays do."""
 
     def __init__(
-        self, connection, *, relay="0" * 32, times=0, arguments=(), variables=(), version=__version__, folder="/"
+        self,
+        connection,
+        *,
+        relay="0" * 32,
+        times=0,
+        arguments=(),
+        variables=(),
+        program=protocol.PROGRAM,
+        folder="/",
+        operation=None,
     ):
         super().__init__(connection)
         self.sent = 0
         fields = [
             ("protocol", str(protocol.PROTOCOL_VERSION)),
-            ("version", version),
+            ("version", __version__),
+            ("program", program),
+            *(() if operation is None else (("operation", operation), ("given", '{"pause": 3000}'))),
             ("relay", relay),
             ("pid", "4711"),
             *(() if folder is None else (("folder", str(folder)),)),

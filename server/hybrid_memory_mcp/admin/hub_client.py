@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory.errors import HybridMemoryError, StoreError
+from hybrid_memory.errors import HybridMemoryError, SchemaTooNew, StoreError, error_code
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import ProgressCallback
 from hybrid_memory_mcp.relay import protocol
@@ -23,12 +23,15 @@ from hybrid_memory_mcp.relay.chosen_store import chosen_store
 from hybrid_memory_mcp.relay.connecting import (
     ASK_AFTER_SECONDS,
     HubNotAnswering,
+    HubUnavailable,
     connect,
+    connect_or_start,
     hub_is_running,
     replace_hung_hub,
 )
 from hybrid_memory_mcp.relay.processes import UntrustedFile
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, pack, pack_fields
+from hybrid_memory_mcp.relay.replacing import runs_older_program
 
 _STOP_TIMEOUT_SECONDS = 15.0  # a hub lets requests end for 5 s and closes the store
 _POLL_SECONDS = 0.02  # between two looks whether a hub has left, which takes tenths of a second
@@ -64,20 +67,24 @@ def call_hub(
 ) -> dict[str, Any] | None:
     """Return what an operation gave, None where no hub runs; ``on_progress`` is told how far it is, ``say`` what takes long.
 
-    A hub that has hung is ended, and the operation asked of the next one if it has not been sent. One that runs may take as long
-    as the operation needs.
+    A hub of an older program is replaced first. One that has hung is ended, and the operation asked of the next one if it has not been
+    sent. One that runs may take as long as the operation needs.
 
     Raises:
         HubEnded: the hub left, died or hung meanwhile.
         HybridMemoryError: what the operation says.
     """
     connection = _connect(home, say)
+    if connection is not None and operation != protocol.LEAVE and runs_older_program(str(home)):
+        connection.close()
+        connection = _replace_older_hub(home)
     if connection is None:
         return None
     with connection:
         hello = [
             ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", __version__),
+            ("program", protocol.PROGRAM),
             ("relay", os.urandom(16).hex()),
             ("pid", str(os.getpid())),
             ("operation", operation),
@@ -113,11 +120,15 @@ def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:
 
     Raises:
         StoreError: it has hung and cannot be ended, or the lock that says whether there is one cannot be trusted.
+        HybridMemoryError: it is newer than this program, and stays.
     """
     begun = time.monotonic()
     _replace_hung_hub(home, lambda _: None, lambda: True)
-    with suppress(HybridMemoryError):
-        call_hub(home, "default", "leave", {"pause": pause_ms}, lambda *_: None)
+    try:
+        call_hub(home, "default", protocol.LEAVE, {"pause": pause_ms}, lambda *_: None)
+    except HybridMemoryError as error:
+        if error_code(error) == error_code(SchemaTooNew()):
+            raise
     return _wait_until_gone(home, begun)
 
 
@@ -156,6 +167,23 @@ def _connect(home: Path, say: Callable[[str], None]) -> socket.socket | None:
         if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
             raise StoreError("the memory's hub has been starting or leaving for too long; run the command again")
         time.sleep(_POLL_SECONDS)
+
+
+def _replace_older_hub(home: Path) -> socket.socket | None:
+    """Return a connection to a hub of this program in the place of an older one; None where none can be started.
+
+    A hub, and not this process, opens the store, so that the clients that are there are served by what has upgraded it.
+
+    Raises:
+        StoreError: the older hub does not leave.
+    """
+    until = time.monotonic() + _STOP_TIMEOUT_SECONDS
+    try:
+        return connect_or_start(str(home), None, os.environ, replace_until=until)  # noqa: TID251 - handed on
+    except HubUnavailable:
+        return None
+    except HubNotAnswering as error:
+        raise StoreError(str(error)) from None
 
 
 def _frames(connection: socket.socket, home: Path, say: Callable[[str], None]) -> Iterator[Frame]:

@@ -25,6 +25,10 @@ _LEAST_SECONDS = 0.01
 _PAUSE_SECONDS = 0.05  # between two attempts to reach a hub
 
 
+class _OlderHub(Exception):
+    """What was asked failed in the hub of an older program."""
+
+
 class HubCaller:
     """Asks the hub of the store in ``home``; ``arguments`` are those of a server: ``--namespace``, ``--project`` and so on."""
 
@@ -40,13 +44,16 @@ class HubCaller:
 
         ``may_start`` lets it start a hub and wait for that one; otherwise one is started that the next event finds.
         """
+        until: float | None = None
         while True:
             try:
-                connection = self._connect(may_start=may_start)
+                connection = self._connect(may_start=may_start, replace_until=until)
                 if connection is None:
                     return None
                 with connection:
                     return self._exchange(connection, given, deadline)
+            except _OlderHub:
+                until = deadline
             except (ConnectionError, connecting.HubUnavailable):
                 # It was just leaving, or was killed: the next one is asked, which finds what this one has done.
                 if time.monotonic() + _PAUSE_SECONDS > deadline:
@@ -55,13 +62,13 @@ class HubCaller:
             except (connecting.HubNotAnswering, BrokenFrame, OSError, ValueError, RecursionError):
                 return None
 
-    def _connect(self, *, may_start: bool) -> socket.socket | None:
-        connection = connecting.connect(self._home)
+    def _connect(self, *, may_start: bool, replace_until: float | None) -> socket.socket | None:
+        connection = connecting.connect(self._home) if replace_until is None else None
         if connection is None and not is_usable(self._home):
             return None  # no hub could start there, so nobody waits for one
-        if connection is None and may_start:
+        if connection is None and (may_start or replace_until is not None):
             embedder = paths.option(self._arguments, "--embedder")
-            return connecting.connect_or_start(self._home, embedder, self.environment)
+            return connecting.connect_or_start(self._home, embedder, self.environment, replace_until=replace_until)
         if connection is None:
             self._start_detached()
         return connection
@@ -76,6 +83,7 @@ class HubCaller:
         hello = [
             ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", __version__),
+            ("program", protocol.PROGRAM),
             ("relay", os.urandom(16).hex()),
             ("pid", str(os.getpid())),
             ("folder", str(given.get("folder") or "/")),
@@ -98,8 +106,15 @@ class HubCaller:
                     return found if isinstance(found, dict) else None
                 if frame.kind == protocol.REFUSED:
                     self.refusal = frame.payload.decode(errors="replace")
+                if frame.kind == protocol.FAILED and self._hub_is_older():
+                    raise _OlderHub
                 if frame.kind in (protocol.FAILED, protocol.REFUSED):
                     return None
+
+    def _hub_is_older(self) -> bool:
+        from hybrid_memory_mcp.relay.replacing import runs_older_program  # only after a failure
+
+        return runs_older_program(self._home)
 
     def _start_detached(self) -> None:
         """Start a hub and do not wait for it, unless somebody else is just starting one, or one leaves."""

@@ -36,11 +36,12 @@ from hybrid_memory_mcp.http.access_tokens import Tokens, tokens_folder
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url, is_loopback, read_http_options
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
-from hybrid_memory_mcp.hub.hub import HANDOVER_PAUSE_MS, Hub, HubResources
+from hybrid_memory_mcp.hub.hub import Hub, HubResources
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.run import forget_client, make_resources
 from hybrid_memory_mcp.hub.state_key import load_state_key
 from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+from hybrid_memory_mcp.relay.replacing import HANDOVER_PAUSE_MS
 from hybrid_memory_mcp.runtime import http_serving, library_patches
 from hybrid_memory_mcp.runtime.error_log import begin_logging, log_and_continue
 from hybrid_memory_mcp.runtime.http_serving import ServingLimits

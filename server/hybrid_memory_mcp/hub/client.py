@@ -70,6 +70,10 @@ _GOODBYE_TIMEOUT_SECONDS = 0.5  # for the last frame to a relay that does not re
 # Answers beyond that wait in the server, so that a client that does not read costs little.
 _MAX_UNSENT_BYTES = 1024 * 1024
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
+_OLDER_THAN_STORE = (
+    "this client's program is older than the memory's store: restart {client}. Upgrade the hybrid-memory-mcp that it starts if this "
+    "message stays"
+)
 _FRAMES_A_SEND = 256  # joined before they are sent: one call of the system instead of many
 
 
@@ -306,7 +310,7 @@ class ClientConnection:
     async def serve(self, server: MemoryServer, welcome: bytes) -> None:
         """Serve until the relay leaves or the surrounding scope is cancelled."""
         self._server = server
-        self._outbox.put(pack(protocol.WELCOME, welcome))
+        self._outbox.put(pack(protocol.WELCOME, welcome, name=protocol.PROGRAM))
         try:
             async with anyio.create_task_group() as group:
                 self._group = group
@@ -346,6 +350,12 @@ class ClientConnection:
             self._start_server()
         self._only_asked = method == DISCOVER and (self._only_asked or self.stats.calls <= 1)
 
+    def refuse(self) -> None:
+        """Tell the relay that this program cannot open the store; it answers what waits, and asks again when its client does."""
+        self._muted = True
+        client = "it" if self.stats.name == UNKNOWN else self.stats.name
+        self._outbox.put(pack(protocol.REFUSED, _OLDER_THAN_STORE.format(client=client).encode()))
+
     async def drain(self, timeout_seconds: float, pause_ms: int) -> None:
         """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause_ms``.
 
@@ -353,7 +363,7 @@ class ClientConnection:
         """
         self._reading.cancel()
         with anyio.move_on_after(timeout_seconds):
-            while self._queue.busy:
+            while self._queue.busy and not self._muted:
                 self._request_over = anyio.Event()
                 await self._request_over.wait()
             await self._outbox.flush()

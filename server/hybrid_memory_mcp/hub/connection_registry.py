@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 if TYPE_CHECKING:
     from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats
 
@@ -17,6 +19,8 @@ class ConnectionRegistry:
         self._connections: dict[int, ClientConnection] = {}
         self._others: list[Callable[[], list[dict[str, Any]]]] = []
         self.visitors = 0
+        self._operations = 0
+        self._operation_over = anyio.Event()
 
     @contextmanager
     def include(self, others: Callable[[], list[dict[str, Any]]]) -> Iterator[None]:
@@ -44,6 +48,23 @@ class ConnectionRegistry:
             yield
         finally:
             self.visitors -= 1
+
+    @contextmanager
+    def operation(self) -> Iterator[None]:
+        """Count what a command asked for while the body runs."""
+        self._operations += 1
+        try:
+            yield
+        finally:
+            self._operations -= 1
+            self._operation_over.set()
+
+    async def drain_operations(self, timeout_seconds: float) -> None:
+        """Wait until no operation is at work, or the time is over."""
+        with anyio.move_on_after(timeout_seconds):
+            while self._operations:
+                self._operation_over = anyio.Event()
+                await self._operation_over.wait()
 
     def __len__(self) -> int:
         return len(self._connections)

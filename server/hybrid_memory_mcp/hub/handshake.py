@@ -41,6 +41,7 @@ class Hello(BaseModel):
 
     protocol: int = Field(ge=1, le=PROTOCOL_VERSION)
     version: str = Field(max_length=50)
+    program: str = Field(default="", max_length=100)
     relay: str = Field(pattern="^[0-9a-f]{32}$")
     pid: int
     connection: int = 0

@@ -12,6 +12,7 @@ import math
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
+import anyio.from_thread
 import anyio.to_thread
+from anyio.lowlevel import EventLoopToken, current_token
 
 from hybrid_memory.clock import Clock, RandomSource
-from hybrid_memory.errors import HybridMemoryError, InvalidInput, error_code
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, SchemaTooNew, error_code
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.settings import StoreSettings, hook_switches
@@ -55,17 +58,12 @@ if TYPE_CHECKING:
 
 # For requests at work when the hub leaves; what takes longer the relay asks the next hub again.
 DRAIN_TIMEOUT_SECONDS = 5.0
-# Until other relays may start a hub: enough for the newer client, which asked for room, to start its own.
-HANDOVER_PAUSE_MS = 3000
 # Nobody is served yet: whoever started this hub is on its way, even where `linger_seconds` is 0. As long as a relay waits
 # for a hub that it started (`connecting.START_TIMEOUT_SECONDS`).
 FIRST_VISITOR_TIMEOUT_SECONDS = 5.0
 
-LEAVE = "leave"
-"""The operation by which a hub is asked to make room for another one."""
-
 _OF_ANY_STORE = (
-    LEAVE,
+    protocol.LEAVE,
     "moment",
 )  # the second copies the file that a hub has, to move it to where the settings now point
 _HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
@@ -142,6 +140,7 @@ class Hub:
         """
         async with anyio.create_task_group() as group:
             self._group, self._first, self._stays = group, first, stays
+            self._resources.provider.on_too_new = partial(_call_in_loop, current_token(), self._refuse)
             # Beside the calls of clients: recalls that wait to be stored, and late vectors.
             group.start_soon(flush_recalls_when_idle, self._resources.provider)
             group.start_soon(run_background_work, self._resources.provider)
@@ -161,6 +160,7 @@ class Hub:
             async with anyio.create_task_group() as draining:
                 for connection in self.registry:
                     draining.start_soon(connection.drain, DRAIN_TIMEOUT_SECONDS, self._pause_ms)
+                draining.start_soon(self.registry.drain_operations, DRAIN_TIMEOUT_SECONDS)
                 draining.start_soon(self._inspection.leave)
             group.cancel_scope.cancel()
 
@@ -168,6 +168,13 @@ class Hub:
         """Let requests at work end, then end; relays may start another hub after ``pause_ms`` milliseconds."""
         self._pause_ms = pause_ms
         self._leaving.set()
+
+    def _refuse(self) -> None:
+        """Tell all relays that this program is too old for the store, and leave: while it stays, no newer one can serve them."""
+        log.warning("this program is older than the store; the hub leaves")
+        for connection in self.registry:
+            connection.refuse()
+        self.leave()
 
     # accepting connections
 
@@ -270,10 +277,6 @@ class Hub:
         elif len(self.registry) >= limit:
             problem = f"{limit} clients are connected already; close one, or raise the setting connections"
             raise InvalidInput("connections", problem)
-        elif _is_newer(hello.version):
-            # An old hub cannot know what a newer client wants. It leaves; the newer relay finds no hub and starts its own, and the
-            # relays that were here connect to that one, because they may not start a hub until the pause is over.
-            self.leave(HANDOVER_PAUSE_MS)
         else:
             await self._serve_relay(stream, reader, read_client_info(hello))
 
@@ -413,16 +416,27 @@ class Hub:
     async def _serve_command(self, stream: socket.socket, hello: Hello) -> None:
         """Do the operation that a command asks for, and tell it how far that is."""
         operation = hello.operation or ""
-        if operation == LEAVE:
-            self.leave(int(hello.given.get("pause", 0)))
-            await _send(stream, pack(protocol.RESULT, b"{}"))
-            return
-        if operation == HOOK_EVENT:
-            await self._serve_hook(stream, hello)
-            return
         if operation == INSPECT:
             await self._serve_inspect(stream, hello)
             return
+        with self.registry.operation():
+            if operation == protocol.TELL_PROGRAM:
+                await _send(stream, pack(protocol.RESULT, b"{}", name=protocol.PROGRAM))
+            elif operation == protocol.LEAVE:
+                await _send(stream, _answer_frame(operation, partial(self._make_room, hello)))
+            elif operation == HOOK_EVENT:
+                await self._serve_hook(stream, hello)
+            else:
+                await self._operate(stream, hello, operation)
+
+    def _make_room(self, hello: Hello) -> dict[str, Any]:
+        if protocol.is_older(hello.program):
+            # Two versions must not end each other in turn, and only the newer one is sure to open the store.
+            raise SchemaTooNew("the running hub is newer than this program; upgrade this program")
+        self.leave(int(hello.given.get("pause", 0)))
+        return {}
+
+    async def _operate(self, stream: socket.socket, hello: Hello, operation: str) -> None:
         session = new_session(
             self._resources.random_source
         )  # of its own: what a command asks is no client's conversation
@@ -454,6 +468,11 @@ class Hub:
             await self._inspection.serve(self._group, stream, hello.given, partial(_send, stream))
         except Exception as error:  # noqa: BLE001 - the last line before the command
             await _send(stream, _failure_frame(INSPECT, error))
+
+
+def _call_in_loop(token: EventLoopToken, work: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop has ended
+        anyio.from_thread.run_sync(work, token=token)
 
 
 async def _watch_loop(listener: HubListener) -> None:
@@ -525,12 +544,3 @@ async def _send(stream: socket.socket, frame: bytes) -> None:
             rest = rest[stream.send(rest) :]
     except OSError:
         pass  # who asked is gone
-
-
-def _is_newer(version: str) -> bool:
-    """Return True if a relay is of a later version than this hub."""
-    return _numbers(version) > _numbers(__version__)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

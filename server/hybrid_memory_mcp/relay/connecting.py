@@ -31,6 +31,10 @@ PROOF_BYTES = 32  # of a keyed BLAKE2b, see `proof`
 
 _FULL_TIMEOUT_SECONDS = 2.0  # for a hub to whom more want to connect at once than the system lets wait
 BUSY = f"the memory's hub does not answer; end the process that {paths.PID} in the store's folder names"
+OLDER_HUB = (
+    "the running hub is older than this program and does not leave: restart the other clients of this memory, or end the process "
+    f"that {paths.PID} in the store's folder names"
+)
 HUNG = (
     "{hub} has hung: it has said nothing for {seconds:.0f} s, and it cannot be ended from here. "
     "End the process that {file} in the store's folder names"
@@ -91,6 +95,8 @@ class StoreLock:
             OSError: there can be no such lock; `UntrustedFile` as in `try_acquire`.
             ImportError: the system has no such locks.
         """
+        if self._descriptor >= 0:
+            return True
         import fcntl
 
         descriptor = processes.open_own(self._path, os.O_RDWR | os.O_CREAT)
@@ -112,58 +118,76 @@ class StoreLock:
 
 
 def connect_or_start(
-    home: str, embedder: str | None, environment: Mapping[str, str], not_before: float = 0.0
+    home: str,
+    embedder: str | None,
+    environment: Mapping[str, str],
+    not_before: float = 0.0,
+    *,
+    replace_until: float | None = None,
 ) -> socket.socket:
     """Return a socket that is connected to the hub; starts a hub where there is none, unless another relay just does.
 
-    ``not_before`` is the monotonic time from which a hub may be started.
+    ``not_before`` is the monotonic time from which a hub may be started. With ``replace_until``, a hub of an older program is first
+    asked to leave and has that long to do so.
 
     Raises:
         HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS`.
         HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS`, or has hung and cannot be ended.
     """
+    # Whoever holds the start lock starts the hub; the others only try to connect. It is held until this relay is connected, so
+    # that nobody starts a second hub while the first does not listen yet, and no older program while this one replaces its hub.
+    starting = StoreLock(home, paths.START_LOCK)
     try:
-        return _connect_or_start(home, embedder, environment, not_before)
+        if replace_until is not None:
+            _replace_older_hub(home, starting, replace_until)
+            not_before = 0.0
+        return _connect_or_start(home, embedder, environment, not_before, starting)
     except UntrustedFile as error:
         raise HubUnavailable(str(error.strerror)) from None
+    finally:
+        starting.release()
+
+
+def _replace_older_hub(home: str, starting: StoreLock, until: float) -> None:
+    from hybrid_memory_mcp.relay import replacing  # only who meets an older hub needs it
+
+    while not starting.try_acquire():  # another relay starts a hub, or replaces the same one
+        if time.monotonic() > until:
+            raise HubNotAnswering(OLDER_HUB)
+        time.sleep(_POLL_SECONDS)
+    replacing.make_room(home, until)
 
 
 def _connect_or_start(
-    home: str, embedder: str | None, environment: Mapping[str, str], not_before: float
+    home: str, embedder: str | None, environment: Mapping[str, str], not_before: float, starting: StoreLock
 ) -> socket.socket:
     begun = asked = time.monotonic()
-    # Whoever holds the start lock starts the hub; the others only try to connect. It is held until this relay is connected, so
-    # that nobody starts a second hub while the first does not listen yet.
-    starting = StoreLock(home, paths.START_LOCK)
     child: subprocess.Popen[bytes] | None = None
-    try:
-        while True:
-            # (1) A hub that listens: the usual case, done at once.
+    while True:
+        # (1) A hub that listens: the usual case, done at once.
+        connection = connect(home)
+        if connection is not None:
+            return connection
+        # (2) None does: start one, if no other relay is just doing that.
+        now = time.monotonic()
+        if child is None and now >= not_before and _make_folder(home) and starting.try_acquire():
+            child = _start_hub(home, embedder, environment)
+        # (3) Give up when the hub that was started has ended, or when none listens in time and none is about to.
+        failed = child is not None and bool(child.poll())
+        waited = now - max(begun, not_before)
+        if (failed or waited > START_TIMEOUT_SECONDS) and not hub_is_running(home):
+            # It may have begun to listen between the attempt above and the look at its lock.
             connection = connect(home)
             if connection is not None:
                 return connection
-            # (2) None does: start one, if no other relay is just doing that.
-            now = time.monotonic()
-            if child is None and now >= not_before and _make_folder(home) and starting.try_acquire():
-                child = _start_hub(home, embedder, environment)
-            # (3) Give up when the hub that was started has ended, or when none listens in time and none is about to.
-            failed = child is not None and bool(child.poll())
-            waited = now - max(begun, not_before)
-            if (failed or waited > START_TIMEOUT_SECONDS) and not hub_is_running(home):
-                # It may have begun to listen between the attempt above and the look at its lock.
-                connection = connect(home)
-                if connection is not None:
-                    return connection
-                raise HubUnavailable
-            if waited > BUSY_TIMEOUT_SECONDS:
-                raise HubNotAnswering(BUSY)
-            # (4) Somebody holds the lock and does not listen: it starts or leaves, or it has hung while it did.
-            if now - asked > ASK_AFTER_SECONDS:
-                replace_hung_hub(home, lambda: not _is_listening(home))
-                asked = time.monotonic()
-            time.sleep(_POLL_SECONDS)
-    finally:
-        starting.release()
+            raise HubUnavailable
+        if waited > BUSY_TIMEOUT_SECONDS:
+            raise HubNotAnswering(BUSY)
+        # (4) Somebody holds the lock and does not listen: it starts or leaves, or it has hung while it did.
+        if now - asked > ASK_AFTER_SECONDS:
+            replace_hung_hub(home, lambda: not _is_listening(home))
+            asked = time.monotonic()
+        time.sleep(_POLL_SECONDS)
 
 
 def replace_hung_hub(home: str, wanted: Callable[[], bool]) -> int | None:

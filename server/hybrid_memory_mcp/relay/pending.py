@@ -56,6 +56,11 @@ class PendingLine:
             return self.kind
         return self._resend_kind
 
+    def take_back(self) -> None:
+        """Do not count the hub that got it last, which has done nothing."""
+        if not self.is_stream and self.sends:
+            self.sends -= 1
+
     @property
     def _resend_kind(self) -> bytes:
         if self.kind != protocol.LINE:

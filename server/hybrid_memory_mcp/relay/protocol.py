@@ -7,12 +7,23 @@ be kept for that. The letters of the kinds are the wire protocol: relay and hub 
 
 from __future__ import annotations
 
+from hybrid_memory_mcp import __version__
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
 PROTOCOL_VERSION = 1
+
+# The newest schemas that this program knows, of the file and of the database. A newer program replaces the hub of an older one,
+# which may not be able to open the store any more; the schema comes first because it decides about that.
+SCHEMAS = (8, 8)
+PROGRAM = ".".join(map(str, (*SCHEMAS, __version__)))
+
+# Operations that a hub of any version understands, or answers with `FAILED`.
+LEAVE = "leave"  # make room for another hub
+TELL_PROGRAM = "program"  # the answer's name says it
 
 # From the relay.
 HELLO = b"H"  # fields: who is there
@@ -24,7 +35,7 @@ OVERSIZED_LINE = b"O"  # first and last bytes of a line over the limit; the name
 DELIVERED = b"T"  # the lines up to the number are settled at this end too, but for those that wait for long
 
 # From the hub.
-WELCOME = b"W"  # JSON: who serves
+WELCOME = b"W"  # JSON: who serves; the name is its `PROGRAM`, empty for hubs that do not tell it
 ANSWER = b"a"  # the answer to a line, for the client
 NOTIFICATION = b"n"  # another line for the client
 NO_ANSWER = b"d"  # a line will get no answer
@@ -35,7 +46,7 @@ STREAM_STARTED = b"p"  # a line that waits for long: it may be sent again as oft
 SERVER_REQUEST = b"q"  # a request to the client, under the name
 SERVER_REQUEST_OVER = b"c"  # the question under the name is over
 LEAVING = b"g"  # the hub makes room for a newer one: milliseconds until another may be started
-REFUSED = b"r"  # text for a person: why the hub does not serve
+REFUSED = b"r"  # text for a person: why the hub does not serve; it has done nothing of what has no answer
 PROGRESS = b"s"  # JSON: how far an operation is
 RESULT = b"v"  # JSON: what an operation gave
 FAILED = b"f"  # JSON: what an operation raised
@@ -46,6 +57,15 @@ MAX_PAYLOAD_BYTES = 64 * 1024 * 1024  # four times the longest line: an answer m
 # A longer line of the client is refused with a JSON-RPC error. The longest memory has 100,000 characters.
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 _KEPT_BYTES = 4096  # of each end of a line over the limit: enough to find the id that the refusal must name
+
+
+def is_older(program: str) -> bool:
+    """Return True if a program is older than this one, as is one that does not tell what it is (an empty text)."""
+    return _numbers(program) < _numbers(PROGRAM)
+
+
+def _numbers(program: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in program.split(".") if part.isdigit())
 
 
 class Frame:

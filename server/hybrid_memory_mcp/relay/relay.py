@@ -74,6 +74,10 @@ class _Refused(Exception):
     """The hub does not serve this client; the argument is its sentence."""
 
 
+class _OlderHub(ConnectionError):
+    """The hub runs an older program than this relay, which replaces it."""
+
+
 class Relay:
     """Serves one client over two descriptors.
 
@@ -126,6 +130,7 @@ class Relay:
         self._heard = 0  # what has come from hubs so far, in chunks: signs of life
         self._watching = threading.Event()  # set while a request may wait
         self._not_before = 0.0  # the monotonic time from which this relay may start a hub
+        self._replaces = False  # whether the hub that was found last runs an older program
 
     def run(self) -> NoReturn:
         """Serve until the client is gone: the loop of the main thread, one turn for each hub."""
@@ -265,13 +270,14 @@ class Relay:
                 self._await_welcome(connection)
             except (_Refused, connecting.HubNotAnswering) as error:
                 self._answer_all(str(error))
-            except (OSError, BrokenFrame):
-                # A hub that is just leaving, or that was killed before its welcome: another one is found or started.
+            except (OSError, BrokenFrame) as error:
+                # A hub that is just leaving, that was killed before its welcome, or that is older: another one is found or started.
+                self._replaces = isinstance(error, _OlderHub)
                 if time.monotonic() - begun <= connecting.BUSY_TIMEOUT_SECONDS:
                     time.sleep(pause)
                     pause = min(_MAX_RETRY_PAUSE_SECONDS, pause * 2 + 0.01)
                     continue
-                self._answer_all(connecting.BUSY)
+                self._answer_all(connecting.OLDER_HUB if self._replaces else connecting.BUSY)
             else:
                 self._told = None
                 return connection
@@ -283,8 +289,13 @@ class Relay:
         if self._standalone:
             return self._host_hub()
         self._hosts = False
+        until = time.monotonic() + connecting.BUSY_TIMEOUT_SECONDS if self._replaces else None
+        self._replaces = False
+        environment = os.environ  # noqa: TID251 - handed on
         try:
-            return connecting.connect_or_start(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
+            return connecting.connect_or_start(
+                self._home, self._embedder, environment, self._not_before, replace_until=until
+            )
         except connecting.HubUnavailable as error:
             connection = self._host_hub()
             self._say("; ".join([_NO_HUB, *map(str, error.args)]))
@@ -313,6 +324,9 @@ class Relay:
                 if frame.kind == protocol.REFUSED:
                     connection.close()
                     raise _Refused(frame.payload.decode("utf-8", "replace"))
+                if frame.kind == protocol.WELCOME and protocol.is_older(frame.name):
+                    connection.close()
+                    raise _OlderHub
                 self._frames_after_welcome.append(frame)
             if self._frames_after_welcome:
                 return
@@ -425,6 +439,11 @@ class Relay:
             self._to_client(frame.payload)
         elif kind == protocol.NO_ANSWER:
             self._forget(frame.number)
+        elif kind == protocol.REFUSED:
+            # It leaves now, and the client is told why when it has.
+            self._problem = frame.payload.decode("utf-8", "replace")
+            for line in list(self._pending.values()):
+                line.take_back()
         else:
             self._note(frame, pending)
 
@@ -503,6 +522,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     hello = [
         ("protocol", str(protocol.PROTOCOL_VERSION)),
         ("version", __version__),
+        ("program", protocol.PROGRAM),
         ("relay", os.urandom(16).hex()),
         ("pid", str(os.getpid())),
         ("folder", _working_folder()),

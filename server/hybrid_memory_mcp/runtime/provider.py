@@ -26,7 +26,7 @@ import anyio.from_thread
 import anyio.to_thread
 
 from hybrid_memory.clock import RandomSource, SystemClock
-from hybrid_memory.errors import HybridMemoryError, StoreClosed, StoreLocked
+from hybrid_memory.errors import HybridMemoryError, SchemaTooNew, StoreClosed, StoreLocked
 from hybrid_memory.model import Scope
 from hybrid_memory.rwlock import ReadWriteLock
 from hybrid_memory.shortage import check_address_space
@@ -87,6 +87,8 @@ class ServiceProvider:
         self._stop_measuring: Callable[[], None] | None = None
         self.measure: Measure | None = None
         """Measures calls of tools, where somebody wants figures."""
+        self.on_too_new: Callable[[], None] = _do_nothing
+        """Called in the thread of a call when this program is too old to open the store, before the call fails."""
         self.workers = WorkerPool(calls_at_once)
         self.calls = 0
 
@@ -161,6 +163,8 @@ class ServiceProvider:
                     self._service = self._open_service()
                 except HybridMemoryError as error:
                     self._failure, self._failed_at = error, time.monotonic()
+                    if isinstance(error, SchemaTooNew):
+                        self.on_too_new()
                     raise
                 self._failure = None
                 self._service.listen(self._queue_commit)
@@ -412,6 +416,10 @@ def open_service(
 def _release(taken: Sequence[anyio.CapacityLimiter], job: object) -> None:
     for limiter in taken:
         limiter.release_on_behalf_of(job)
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _shutting_down() -> StoreClosed:

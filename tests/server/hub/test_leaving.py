@@ -1,5 +1,6 @@
 """How a hub ends, and what becomes of a relay that leaves it."""
 
+import json
 import socket
 import sys
 import threading
@@ -9,10 +10,12 @@ import pytest
 from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub, reading
 from tests.server.raw import MODERN
 
+from hybrid_memory.errors import SchemaTooNew
 from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.connecting import connect
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -151,20 +154,83 @@ def test_a_hub_that_leaves_does_not_listen_again(frequent_checks, hub, home, ser
         assert client.answer()[0] == 1
 
 
-def test_an_older_hub_makes_room_for_a_newer_relay(hub):
-    with hub.connected() as old:
-        newer = hub.connect(version="99.0.0")
-        leaving = old.receive_frame()
+@pytest.mark.parametrize("program", [protocol.PROGRAM, "99.8.0.1.0"])
+def test_a_hub_makes_room_for_a_program_that_is_not_older(hub, program):
+    with hub.connected() as client:
+        asking = hub.connect(operation="leave", program=program)
+        assert asking.receive_frame().kind == protocol.RESULT
+        leaving = client.receive_frame()
         assert (leaving.kind, leaving.number) == (protocol.LEAVING, 3000)
-        assert old.receive_frame() is None
-        assert newer.receive_frame() is None
-        newer.close()
+        assert client.receive_frame() is None
+        asking.close()
     hub.wait()
 
 
-def test_an_older_relay_is_served_by_a_newer_hub(hub):
-    with hub.connected(version="0.0.1") as client:
+@pytest.mark.parametrize("program", ["", "7.99.9.0.0", "8.8.0.0.9"])
+def test_a_hub_stays_when_an_older_program_asks_it_to_leave(hub, program):
+    asking = hub.connect(operation="leave", program=program)
+    answer = asking.receive_frame()
+    assert answer.kind == protocol.FAILED
+    assert json.loads(answer.payload) == {
+        "message": "the running hub is newer than this program; upgrade this program",
+        "code": "schema_too_new",
+    }
+    asking.close()
+    with hub.connected() as client:
         assert client.call("read_memories")["isError"] is False
+
+
+def test_an_older_relay_is_served_by_a_newer_hub(hub):
+    with hub.connected(program="") as client:
+        assert client.call("read_memories")["isError"] is False
+
+
+def test_a_hub_that_leaves_answers_the_commands_at_work(hub, service, monkeypatch):
+    begun = threading.Event()
+    monkeypatch.setattr(
+        hub_module, "run_operation", lambda *_: begun.set() or {"done": service.go.wait(TIMEOUT_SECONDS)}
+    )
+    command = hub.connect(operation="status")
+    assert begun.wait(TIMEOUT_SECONDS)
+    hub.leave()
+    while (probe := connect(str(hub.home))) is not None:
+        probe.close()
+    service.go.set()
+    assert json.loads(command.receive_frame().payload) == {"done": True}
+    command.close()
+    hub.wait()
+
+
+@pytest.fixture
+def too_old(home):
+    """A hub whose program is too old for the store."""
+
+    def fail():
+        raise SchemaTooNew
+
+    with ThreadedHub(home, None, provider=ServiceProvider(fail)) as hub:
+        yield hub
+
+
+def test_a_hub_that_is_too_old_for_the_store_tells_its_clients_what_to_restart_and_leaves(too_old):
+    with too_old.connected() as asking, too_old.connected() as other:
+        reading(asking, 1)
+        for client, name in ((asking, "raw."), (other, "it.")):
+            frame = client.receive_frame(protocol.ANSWER, protocol.REFUSED)
+            assert frame.kind == protocol.REFUSED
+            assert f"older than the memory's store: restart {name}" in frame.payload.decode()
+            assert client.receive_frame().kind == protocol.LEAVING
+            assert client.receive_frame() is None
+        too_old.wait()
+
+
+def test_a_hub_that_is_too_old_for_the_store_leaves_after_it_has_told_a_command_why(too_old):
+    command = too_old.connect(operation="imports")
+    frame = command.receive_frame()
+    assert frame.kind == protocol.FAILED
+    assert json.loads(frame.payload)["code"] == "schema_too_new"
+    command.close()
+    too_old.wait()
 
 
 def test_a_hub_whose_socket_was_removed_listens_again(frequent_checks, hub, home):

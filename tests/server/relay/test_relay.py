@@ -299,9 +299,9 @@ NOT_BEFORE = """
 import os, sys, time
 from hybrid_memory_mcp.relay import connecting, relay
 reach = connecting.connect_or_start
-def told(home, embedder, environment, not_before=0.0):
+def told(home, embedder, environment, not_before=0.0, **more):
     os.write(2, b"may wait\\n" if not_before > time.monotonic() + 1000 else b"at once\\n")
-    return reach(home, embedder, environment, not_before)
+    return reach(home, embedder, environment, not_before, **more)
 connecting.connect_or_start = told
 relay.main(sys.argv[1:])
 """
