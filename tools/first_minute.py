@@ -125,9 +125,7 @@ def play() -> FirstMinute:
         player.leave()
         for database in home.rglob("memory.duckdb"):
             stop_hub(database.parent)
-    return FirstMinute(
-        kept["systemMessage"], start["systemMessage"], _context(start), _context(other), _context(blog)
-    )
+    return FirstMinute(kept["systemMessage"], start["systemMessage"], _context(start), _context(other), _context(blog))
 
 
 def _typed(place: int, text: str) -> str:
@@ -155,7 +153,9 @@ def drawn(seen: FirstMinute) -> Console:
         console.print(Text("> ", style="bright_black") + said)
     console.print(Text(seen.kept, style="green"))
     console.print()
-    console.print(Text("Tuesday, in Gemini CLI, in shop: a new conversation begins, and the model is given", style="bold"))
+    console.print(
+        Text("Tuesday, in Gemini CLI, in shop: a new conversation begins, and the model is given", style="bold")
+    )
     console.print(Text(seen.loaded, style="green"))
     console.print(Text(seen.brief, style="cyan"))
     console.print()
