@@ -1,17 +1,170 @@
-"""Whether a statement is told of the person who speaks, or of what they work on with others. Pure."""
+"""Decide whether a statement is plainly what a person says of themselves.
+
+Whatever is unclear belongs to the project: a customer's words in another customer's repository are the accident to prevent. A
+small model judges the words (``tools/fit_oneself.py`` makes it, ``data/oneself.json`` has its threshold and figures). Before it,
+rules of grammar turn away what cannot be plain: nobody who speaks, a "we", code, and languages that the model has not learned.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
+import unicodedata
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.lazy_pattern import LazyPattern
 
-_I = LazyPattern(
-    r"(?i)\b(?:i|i'm|i've|i'd|my|me|ich|mein\w*|mir|mich|je|j'|moi|mon|ma|mes|yo|mi|mis|me|eu|meu|minha|meus|minhas)\b|我(?!们)|私|僕|俺"
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.embedding.multilingual import MultilingualEmbedder
+
+MODEL = Path(__file__).with_name("data") / "oneself.npz"
+CALIBRATION = MODEL.with_suffix(".json")
+BUCKETS = 8192
+WIDTH = 3
+"""Pieces that a filter of the model sees at once."""
+
+_LONGEST = 300
+"""Characters; a longer text is pasted, or tells several things."""
+_MOST_PIECES = 60
+_FEW_WORDS = 4
+_CLAUSE_WORDS = 3
+_KNOWN = frozenset({ENGLISH, "german", "french", "spanish", "italian", "portuguese", "dutch"})
+_OTHER_LETTER = LazyPattern(r"(?i)[^\W\d_a-zàáâãäçèéêëìíîïñòóôõöùúûüÿßœ々\u3041-\u30ff\u4e00-\u9fff]")
+_CODE = LazyPattern(
+    r"[`{}<>=\\|]|::|//|\S@\S|\w\(|\w_\w|\w\.[^\W\d]\w+|(?:^|\s)[~.]{0,2}/\w|(?:^|\s)--?\w|(?<=[a-z])[A-Z]+[a-z]+[A-Z]"
 )
 _WE = LazyPattern(
-    r"(?i)\b(?:we|we're|we've|our|ours|us|wir|unser\w*|uns|nous|notre|nos|nosotros|nosotras|nuestr\w*|nós|noss\w*)\b|我们|私たち|我々"
+    r"(?i)\b(?:we|we're|we've|we'll|our|ours|us|wir|unser\w*|uns|nous|notre|nos|nosotros|nosotras|nuestr\w*|nós|noss\w*|noi|nostr\w+|wij|onze"
+    r"|ons)\b|我们|私たち|我々"
 )
+_SPEAKER = LazyPattern(
+    r"(?i)\b(?:i|i'm|im|i've|ive|i'd|i'll|my|me|mine|myself|your|you|user|user's"  # also what is asked of the assistant
+    r"|ich|mein\w*|mir|mich|du|dein\w*|nutzer\w*|benutzer\w*|je|moi|mon|ma|mes|tu|utilisat\w+"
+    r"|yo|mi|mis|mí|soy|voy|nací|usu[aá]ri[oa]|eu|sou|vou|nasci|meus?|minhas?|mim|utilizador\w*|io|mio|mia|miei|mie|utente|ik|ikzelf|mijn|mij|je|gebruik(?:er|ster)\w*"
+    r"|[^\W\d]{2,}(?:o|ei|me|mi|é)|ho)\b"  # verbs of the first person, and "me" behind a verb
+    r"|\b[jm]'|[我你私僕俺]|用户|ユーザー"
+    r"|^(?:please |always |from now on,? |bitte )*(?:answer|reply|respond|talk|speak|prefers|wants|antworte)\b"
+)
+_FRAGMENT = LazyPattern(
+    r"(?i)(?:and|or|but|for|with|to|from|at|by|about|not|only|same|except|until|after|before|und|oder|für|mit|von|bei|nicht|para|con|por"
+    r"|com|et|ou|pour|avec|pas|per|voor|met|van|bij|niet)\b"
+)
+_SENTENCE = LazyPattern(r"(?<=[.!?;])\s+|(?<=[。！？；])")
+_WORD = LazyPattern(r"[^\W\d_]+|\d+|[^\w\s]|_")
+_IDEOGRAPHS = 0x3040
+_UNSAID = frozenset(".,!\"'’。、！")
 
 
 def is_about_oneself(text: str) -> bool:
-    """Return True for a statement in the first person singular; a "we" speaks of a common work, so that it wins."""
-    return _I.search(text) is not None and _WE.search(text) is None
+    """Return True if a statement is plainly what its author says of themselves, False where that is unclear.
+
+    The author speaks in the first person, or an assistant speaks of "the user". Personal are name, family, health, home, tastes,
+    plans of one's life, and how somebody wants to be answered. Any text can be given.
+    """
+    if not may_be_of_oneself(text):
+        return False
+    judge = _judge()
+    if judge.score(text) < judge.threshold:
+        return False
+    parts = _SENTENCE.split(text)
+    return len(parts) == 1 or all(judge.score(part) > 0 for part in parts if len(words_of(part)) >= _CLAUSE_WORDS)
+
+
+def may_be_of_oneself(text: str) -> bool:
+    """Return False for what cannot be plain whatever the model says of it."""
+    text = text.strip()
+    if not text or len(text) > _LONGEST or "\n" in text or _SPEAKER.search(text) is None:
+        return False
+    if _OTHER_LETTER.search(text) or _WE.search(text) or _CODE.search(text) or language_of(text) not in _KNOWN:
+        return False
+    return _FRAGMENT.match(text) is None or len(words_of(text)) > _FEW_WORDS
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, numbers as "0", each Chinese or Japanese character alone."""
+    words: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).lower()):
+        if word.isdigit():
+            words.append("0")
+        elif ord(word[0]) >= _IDEOGRAPHS:
+            words.extend(word)
+        elif word not in _UNSAID:
+            words.append(word)
+    return words
+
+
+def buckets_of(text: str) -> list[int]:
+    """Return the buckets of a text's words, of words that stand near each other, and of parts of words."""
+    words = words_of(text)
+    row = ["^", *words, "$"]
+    found = {f"n{min(len(words) // 2, 8)}"}
+    found.update("u" + word for word in words)
+    found.update(f"b{one} {two}" for one, two in zip(row, row[1:], strict=False))
+    found.update(f"s{one} {two}" for one, two in zip(row, row[2:], strict=False))
+    found.update(f"t{one} {two} {three}" for one, two, three in zip(row, row[1:], row[2:], strict=False))
+    for word in {f"<{word}>" for word in words}:
+        found.update("c" + word[at : at + size] for size in (3, 4, 5) for at in range(len(word) - size + 1))
+    return sorted({zlib.crc32(one.encode("utf-8", "replace")) % BUCKETS for one in found})
+
+
+def pieces_of(text: str, embedder: MultilingualEmbedder) -> NDArray[np.float32]:
+    """Return the vectors of a text's first pieces, frequent ones nearly as long as rare ones; a row of zeros if there are none."""
+    import numpy as np
+
+    rows = embedder.piece_vectors(text)[:_MOST_PIECES]
+    if not len(rows):
+        return np.zeros((1, embedder.dimensions), np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows * (20 / np.sqrt(lengths + 1e-6))).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A fitted model: filters over pieces, the largest and the mean of each, and weights of buckets."""
+
+    filters: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    largest: NDArray[np.float32]
+    mean: NDArray[np.float32]
+    constant: float
+    buckets: NDArray[np.float32]
+    threshold: float
+    embedder: MultilingualEmbedder
+
+    def score(self, text: str) -> float:
+        """Return how surely a text is personal: above 0 it rather is."""
+        import numpy as np
+
+        pieces = np.pad(pieces_of(text, self.embedder), ((WIDTH // 2, WIDTH // 2), (0, 0)))
+        windows = np.concatenate([pieces[at : len(pieces) - WIDTH + 1 + at] for at in range(WIDTH)], axis=1)
+        seen = np.maximum(windows @ self.filters + self.bias, 0)
+        used = buckets_of(text)
+        deep = seen.max(axis=0) @ self.largest + seen.sum(axis=0) @ self.mean / np.sqrt(len(windows))
+        return float(deep + self.buckets[used].sum() / np.sqrt(len(used)) + self.constant)
+
+
+@functools.cache
+def _judge() -> Judge:
+    import numpy as np
+
+    from hybrid_memory.embedding.multilingual import MultilingualEmbedder
+
+    with np.load(MODEL, allow_pickle=False) as held:
+        parts = {name: held[name].astype(np.float32) for name in held.files}
+    return Judge(
+        filters=parts["filters"] * parts["filter_scale"],
+        bias=parts["bias"],
+        largest=parts["largest"],
+        mean=parts["mean"],
+        constant=float(parts["constant"]),
+        buckets=parts["buckets"] * parts["bucket_scale"],
+        threshold=json.loads(CALIBRATION.read_text(encoding="utf-8"))["threshold"],
+        embedder=MultilingualEmbedder(),
+    )

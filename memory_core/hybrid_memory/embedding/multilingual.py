@@ -9,6 +9,7 @@ https://arxiv.org/abs/1804.10959).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import threading
@@ -94,11 +95,20 @@ class MultilingualEmbedder:
         table = self._table()
         return [table.pieces[row] for row in table.rows_of(text)]
 
+    def piece_vectors(self, text: str) -> NDArray[np.float32]:
+        """Return (pieces, dimensions): the row of each piece that a text is made of."""
+        table = self._table()
+        used = table.rows_of(text)
+        weight = table.scale[used]
+        parts = table.rows[used].reshape(*weight.shape, -1).astype(np.float32)
+        vectors: NDArray[np.float32] = (weight[:, :, None] * parts).reshape(len(used), table.rows.shape[1])
+        return vectors
+
     def _table(self) -> _Table:
         if self._loaded is None:
             with self._lock:
                 if self._loaded is None:
-                    self._loaded = _load(self._folder or DATA)
+                    self._loaded = _shipped() if self._folder is None else _load(self._folder)
         return self._loaded
 
 
@@ -178,6 +188,12 @@ def fold(text: str) -> str:
 def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     length = math.sqrt(vector @ vector)
     return vector / np.float32(length) if length > 0 else vector
+
+
+@functools.cache
+def _shipped() -> _Table:
+    """Return the shipped table, which all embedders of a process share."""
+    return _load(DATA)
 
 
 def _load(folder: Path) -> _Table:
