@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = {
@@ -55,7 +56,7 @@ def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, f
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=folder,
+        cwd=folder or Path(home).absolute().parent,  # not in the repository of these tests, which is a project
         env=None if environment is None else os.environ | environment,  # noqa: TID251 - handed on
     )
     try:

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to, noted where no hub can be asked: what was said belongs to it, whatever becomes of the folder.
+"""Which project a folder belongs to, noted when a conversation begins: what is said belongs to it, whatever becomes of the folder.
 
 The hub decides (`projects.place_of`), and believes this only where it finds no marker any more. So whatever is not plain is left out.
 """

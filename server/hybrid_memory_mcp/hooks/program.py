@@ -17,6 +17,7 @@ from hybrid_memory_mcp.hooks import answers, transcripts
 from hybrid_memory_mcp.hooks.asking import HubCaller, is_usable
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, EVENTS
 from hybrid_memory_mcp.hooks.events import read_event
+from hybrid_memory_mcp.hooks.nearby import project_of
 from hybrid_memory_mcp.hooks.state import Conversation, Conversations
 from hybrid_memory_mcp.relay import paths
 from hybrid_memory_mcp.relay.chosen_store import chosen_store
@@ -134,6 +135,9 @@ class _Run:
         """Do what the event asks for, and return what is printed."""
         event, conversation = self._event, self._conversation
         conversation.follow(event)
+        if conversation.begins_at(event) or not conversation.project:
+            # Now, not when a hub comes to it: what is said belongs to it, whatever becomes of the folder until then.
+            conversation.project = project_of(conversation.root, conversation.folder)
         if event.name == "session-start":
             if not self._conversations.begin(conversation, event.source, event.whose):
                 return b""
@@ -203,7 +207,7 @@ class _Run:
                 "session": event.session,
                 "folder": self._conversation.folder,
                 "root": self._conversation.root,
-                "project": {} if self._conversation.begins_at(event) else self._conversation.project,
+                "project": self._conversation.project,
                 "source": event.source,
                 "prompt": event.said if is_prompt else "",
                 "shortened": self._conversation.shortened,
@@ -214,7 +218,7 @@ class _Run:
             may_start=not is_prompt and not (is_empty and not self._batches),
         )
         if found is None:
-            self._note_project()
+            self._conversations.save(self._conversation)
             notice = self._hub.refusal if is_usable(self._home) else _UNUSABLE
             told = notice if event.name == "session-start" else ""
             return answers.answer(event.client, event.name, "", kept=0, loaded=0, notice=told)
@@ -235,21 +239,6 @@ class _Run:
         if known != (conversation.project, notice):
             self._conversations.save(conversation)
         return "" if notice == known[1] else notice
-
-    def _note_project(self) -> None:
-        """Where no hub answers, look for the project here: what was said belongs to it, whatever becomes of the folder."""
-        from hybrid_memory_mcp.hooks.nearby import project_of
-
-        conversation = self._conversation
-        found = project_of(conversation.root, conversation.folder)
-        if not found:
-            return
-        if conversation.begins_at(self._event) or not conversation.project:
-            conversation.project = found
-        for turn in conversation.waiting:
-            if (turn.get("root"), turn.get("folder")) == (conversation.root, conversation.folder):
-                turn["project"] = turn.get("project") or found
-        self._conversations.save(conversation)
 
     def _keep_marks(self, shown: list[str], done: object) -> None:
         """Note how far the transcripts were read, that what waited has been told, and what was shown.
