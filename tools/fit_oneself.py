@@ -1,7 +1,7 @@
 """Fit the model that tells what a person says of themselves from what belongs to a project.
 
     uv run python tools/fit_oneself.py           # fits, and writes the model with its calibration
-    uv run python tools/fit_oneself.py --check   # what the committed model makes of SET.tsv ... (label, tab, text)
+    uv run python tools/fit_oneself.py --check   # what the committed model makes of SET.tsv ... (label, language, text)
 
 It learns from `tools/oneself.txt`: filters over three word pieces of the multilingual table, of each the largest value and the
 mean, and weights of hashed words, as `hybrid_memory.capture.oneself` computes them. The threshold comes from a cross-validation
@@ -31,11 +31,10 @@ from hybrid_memory.capture.oneself import (
     pieces_of,
 )
 from hybrid_memory.embedding.multilingual import DIMENSIONS, MultilingualEmbedder
-from hybrid_memory.languages import character_language, language_of
 
 TEXTS = Path(__file__).with_name("oneself.txt")
 FOLDS = 5
-PRECISION = 0.97  # in the cross-validation, whose sentences are harder than what people say
+PRECISION = 0.99  # in the cross-validation, whose sentences are harder than what people say
 SEEDS = (1, 2, 3)  # of the fits whose mean is the model
 FILTERS = 32  # of each of them
 EPOCHS = 20
@@ -247,18 +246,18 @@ def threshold_for(scores: Array, personal: NDArray[np.bool_], precision: float) 
     return float(min(at for at in steps if personal[scores >= at].mean() >= precision))
 
 
-def read_set(path: Path) -> list[tuple[bool, str]]:
-    """Return the labelled sentences of a file of lines "label, tab, text"."""
-    rows = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
-    return [(label == "personal", text) for label, text in rows if label in ("personal", "project")]
+def read_set(path: Path) -> list[tuple[bool, str, str]]:
+    """Return label, language and sentence of each line of a file: "label, tab, language, tab, text"."""
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("p")]
+    return [(label == "personal", language, text) for label, language, text in rows]
 
 
 def check(path: Path) -> None:
     """Print what the committed model makes of a set."""
     by_language: dict[str, list[tuple[bool, bool]]] = {}
-    for personal, text in read_set(path):
+    for personal, language, text in read_set(path):
         called = is_about_oneself(text)
-        for name in ("all", character_language(text) or language_of(text)):
+        for name in ("all", language):
             by_language.setdefault(name, []).append((called, personal))
         if called and not personal:
             print("called personal:", text)

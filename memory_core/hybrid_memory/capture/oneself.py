@@ -48,10 +48,13 @@ _SPEAKER = LazyPattern(
     r"(?i)\b(?:i|i'm|im|i've|ive|i'd|i'll|my|me|mine|myself|your|you|user|user's"  # also what is asked of the assistant
     r"|ich|mein\w*|mir|mich|du|dein\w*|nutzer\w*|benutzer\w*|je|moi|mon|ma|mes|tu|utilisat\w+"
     r"|yo|mi|mis|mí|soy|voy|nací|usu[aá]ri[oa]|eu|sou|vou|nasci|meus?|minhas?|mim|utilizador\w*|io|mio|mia|miei|mie|utente|ik|ikzelf|mijn|mij|je|gebruik(?:er|ster)\w*"
-    r"|[^\W\d]{2,}(?:o|ei|me|mi|é)|ho)\b"  # verbs of the first person, and "me" behind a verb
-    r"|\b[jm]'|[我你私僕俺]|用户|ユーザー"
+    r"|ho)\b"
+    r"|\b[jm]['’]|[我你私僕俺]|用户|ユーザー"
     r"|^(?:please |always |from now on,? |bitte )*(?:answer|reply|respond|talk|speak|prefers|wants|antworte)\b"
 )
+# Spanish, Portuguese and Italian say "I" by the end of a verb, or put "me" behind it; English words and names end so too.
+_VERB = LazyPattern(r"(?:^\w|\b[^\W\dA-Z])[^\W\d]+(?:o|[^rwb]ei|me|mi|é)\b")
+_ENGLISH = LazyPattern(r"(?i)\b(?:the|is|are|was|were|has|have|had|of|to|and|with|his|her|he|she|they|their|for|not|it|this|that)\b")
 _FRAGMENT = LazyPattern(
     r"(?i)(?:and|or|but|for|with|to|from|at|by|about|not|only|same|except|until|after|before|und|oder|für|mit|von|bei|nicht|para|con|por"
     r"|com|et|ou|pour|avec|pas|per|voor|met|van|bij|niet)\b"
@@ -80,11 +83,15 @@ def is_about_oneself(text: str) -> bool:
 def may_be_of_oneself(text: str) -> bool:
     """Return False for what cannot be plain whatever the model says of it."""
     text = text.strip()
-    if not text or len(text) > _LONGEST or "\n" in text or _SPEAKER.search(text) is None:
+    if not text or len(text) > _LONGEST or "\n" in text or not _has_speaker(text):
         return False
     if _OTHER_LETTER.search(text) or _WE.search(text) or _CODE.search(text) or language_of(text) not in _KNOWN:
         return False
     return _FRAGMENT.match(text) is None or len(words_of(text)) > _FEW_WORDS
+
+
+def _has_speaker(text: str) -> bool:
+    return _SPEAKER.search(text) is not None or (_ENGLISH.search(text) is None and _VERB.search(text) is not None)
 
 
 def words_of(text: str) -> list[str]:
