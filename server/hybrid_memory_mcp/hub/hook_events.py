@@ -117,7 +117,7 @@ class _At:
 
     def scope_for(self, statement: Statement) -> Scope:
         """Return the scope that a statement is kept in: the project's, or the person's where the marker wants that."""
-        if self.place.about_me == "personal" and is_about_oneself(statement):
+        if self.place.about_me == "personal" and is_about_oneself(statement.text):
             return replace(self.scope, namespace=self.place.personal, personal=None)
         return self.scope
 
