@@ -1,7 +1,7 @@
 """Fit the model that tells what a person says of themselves from what belongs to a project.
 
     uv run python tools/fit_oneself.py           # fits, and writes the model with its calibration
-    uv run python tools/fit_oneself.py --check   # what the committed model makes of SET.tsv ... (label, language, text)
+    uv run python tools/fit_oneself.py --check SET.tsv ...   # what the committed model makes of lines "label, language, text"
 
 It learns from `tools/oneself.txt`: filters over three word pieces of the multilingual table, of each the largest value and the
 mean, and weights of hashed words, as `hybrid_memory.capture.oneself` computes them. The threshold comes from a cross-validation
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,8 +125,10 @@ class Fit:
 
     def scores(self, given: Examples) -> Array:
         """Return how surely each is personal."""
-        found = [self._score(given.part(np.arange(at, min(at + 256, len(given.personal))))) for at in
-                 range(0, len(given.personal), 256)]
+        found = [
+            self._score(given.part(np.arange(at, min(at + 256, len(given.personal)))))
+            for at in range(0, len(given.personal), 256)
+        ]
         return np.concatenate(found)
 
     def _score(self, some: Examples) -> Array:
@@ -178,7 +180,9 @@ class Fit:
         mean += np.float32(0.1) * (slope - mean)
         square += np.float32(0.001) * (slope**2 - square)
         ahead = mean / np.float32(1 - 0.9**self._step)
-        part -= np.float32(_RATE) * share * ahead / (np.sqrt(square / np.float32(1 - 0.999**self._step)) + np.float32(1e-8))
+        part -= (
+            np.float32(_RATE) * share * ahead / (np.sqrt(square / np.float32(1 - 0.999**self._step)) + np.float32(1e-8))
+        )
 
 
 def save(fits: Sequence[Fit], path: Path) -> None:
@@ -240,6 +244,12 @@ def figures(called: NDArray[np.bool_], personal: NDArray[np.bool_]) -> dict[str,
     }
 
 
+def figures_of(said: Iterable[tuple[bool, str]]) -> dict[str, float | int]:
+    """Return what the committed model makes of labelled sentences."""
+    pairs = np.array([(is_about_oneself(text), personal) for personal, text in said])
+    return figures(pairs[:, 0], pairs[:, 1])
+
+
 def threshold_for(scores: Array, personal: NDArray[np.bool_], precision: float) -> float:
     """Return the lowest threshold, in quarters, from which on the precision is reached."""
     steps = np.arange(0, float(scores.max()), 0.25)
@@ -253,16 +263,15 @@ def read_set(path: Path) -> list[tuple[bool, str, str]]:
 
 
 def check(path: Path) -> None:
-    """Print what the committed model makes of a set."""
-    by_language: dict[str, list[tuple[bool, bool]]] = {}
-    for personal, language, text in read_set(path):
-        called = is_about_oneself(text)
-        for name in ("all", language):
-            by_language.setdefault(name, []).append((called, personal))
-        if called and not personal:
-            print("called personal:", text)
-    for name, pairs in by_language.items():
-        print(path.name, name, len(pairs), figures(*np.array(pairs).T))
+    """Print what the committed model makes of a set, and what it wrongly calls personal."""
+    said = read_set(path)
+    print(path.name, "all", len(said), figures_of((personal, text) for personal, _, text in said))
+    for language in sorted({language for _, language, _ in said}):
+        part = [(personal, text) for personal, its, text in said if its == language]
+        print(path.name, language, len(part), figures_of(part))
+    for personal, language, text in said:
+        if not personal and is_about_oneself(text):
+            print("called personal:", language, text)
 
 
 def main() -> None:
@@ -279,7 +288,6 @@ def main() -> None:
     given = examples(found)
     personal = given.personal > 0
     scores = cross_validated(found, given)
-    np.save("/tmp/os_final_cv.npy", scores)
     threshold = threshold_for(scores, personal, PRECISION)
     save([Fit(seed).run(given) for seed in SEEDS], MODEL)
     english = np.array([line.language == "en" for line in found])
@@ -289,8 +297,7 @@ def main() -> None:
         "cross_validated_english": figures((scores >= threshold)[english], personal[english]),
     }
     CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")
-    called = np.array([is_about_oneself(line.text) for line in everything])
-    calibration["trained_on"] = figures(called, np.array([line.personal for line in everything]))
+    calibration["trained_on"] = figures_of((line.personal, line.text) for line in everything)
     CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")
     print(CALIBRATION.read_text(encoding="utf-8"))
 

@@ -8,6 +8,7 @@ rules of grammar turn away what cannot be plain: nobody who speaks, a "we", code
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import unicodedata
 import zlib
@@ -54,7 +55,9 @@ _SPEAKER = LazyPattern(
 )
 # Spanish, Portuguese and Italian say "I" by the end of a verb, or put "me" behind it; English words and names end so too.
 _VERB = LazyPattern(r"(?:^\w|\b[^\W\dA-Z])[^\W\d]+(?:o|[^rwb]ei|me|mi|é)\b")
-_ENGLISH = LazyPattern(r"(?i)\b(?:the|is|are|was|were|has|have|had|of|to|and|with|his|her|he|she|they|their|for|not|it|this|that)\b")
+_ENGLISH = LazyPattern(
+    r"(?i)\b(?:the|is|are|was|were|has|have|had|of|to|and|with|his|her|he|she|they|their|for|not|it|this|that)\b"
+)
 _FRAGMENT = LazyPattern(
     r"(?i)(?:and|or|but|for|with|to|from|at|by|about|not|only|same|except|until|after|before|und|oder|für|mit|von|bei|nicht|para|con|por"
     r"|com|et|ou|pour|avec|pas|per|voor|met|van|bij|niet)\b"
@@ -113,7 +116,7 @@ def buckets_of(text: str) -> list[int]:
     row = ["^", *words, "$"]
     found = {f"n{min(len(words) // 2, 8)}"}
     found.update("u" + word for word in words)
-    found.update(f"b{one} {two}" for one, two in zip(row, row[1:], strict=False))
+    found.update(f"b{one} {two}" for one, two in itertools.pairwise(row))
     found.update(f"s{one} {two}" for one, two in zip(row, row[2:], strict=False))
     found.update(f"t{one} {two} {three}" for one, two, three in zip(row, row[1:], row[2:], strict=False))
     for word in {f"<{word}>" for word in words}:
@@ -129,7 +132,8 @@ def pieces_of(text: str, embedder: MultilingualEmbedder) -> NDArray[np.float32]:
     if not len(rows):
         return np.zeros((1, embedder.dimensions), np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows * (20 / np.sqrt(lengths + 1e-6))).astype(np.float32)
+    scaled: NDArray[np.float32] = (rows * (20 / np.sqrt(lengths + 1e-6))).astype(np.float32)
+    return scaled
 
 
 @dataclass(frozen=True, slots=True)
