@@ -1,7 +1,7 @@
 """Decide whether a statement is plainly what a person says of themselves.
 
 Whatever is unclear belongs to the project: a customer's words in another customer's repository are the accident to prevent. A
-small model judges the words (``tools/fit_oneself.py`` makes it, ``data/oneself.json`` has its threshold and figures). Before it,
+small model judges the words (``tools/fit_oneself.py`` makes it, ``data/oneself.json`` has its thresholds and figures). Before it,
 rules of grammar turn away what cannot be plain: nobody who speaks, a "we", code, and languages that the model has not learned.
 """
 
@@ -20,6 +20,8 @@ from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -77,7 +79,7 @@ def is_about_oneself(text: str) -> bool:
     if not may_be_of_oneself(text):
         return False
     judge = _judge()
-    if judge.score(text) < judge.threshold:
+    if judge.score(text) < judge.thresholds["english" if language_of(text) == ENGLISH else "others"]:
         return False
     parts = _SENTENCE.split(text)
     return len(parts) == 1 or all(judge.score(part) > 0 for part in parts if len(words_of(part)) >= _CLAUSE_WORDS)
@@ -146,7 +148,7 @@ class Judge:
     mean: NDArray[np.float32]
     constant: float
     buckets: NDArray[np.float32]
-    threshold: float
+    thresholds: Mapping[str, float]
     embedder: MultilingualEmbedder
 
     def score(self, text: str) -> float:
@@ -176,6 +178,6 @@ def _judge() -> Judge:
         mean=parts["mean"],
         constant=float(parts["constant"]),
         buckets=parts["buckets"] * parts["bucket_scale"],
-        threshold=json.loads(CALIBRATION.read_text(encoding="utf-8"))["threshold"],
+        thresholds=json.loads(CALIBRATION.read_text(encoding="utf-8"))["thresholds"],
         embedder=MultilingualEmbedder(),
     )

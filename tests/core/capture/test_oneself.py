@@ -17,6 +17,16 @@ SETS = Path(__file__).parents[2] / "data" / "oneself"
     "text",
     [
         "My sister Maria is allergic to peanuts",
+        "The user's sister Maria is allergic to peanuts",
+        "My name is Jo",
+        "Call me Jo",
+        "User is called Ada",
+        "I live in Porto",
+        "I am vegetarian",
+        "I'm colour blind",
+        "Answer in German, please",
+        "I prefer tabs over spaces",
+        "Ich bin Vegetarierin",
         "I'm a morning person",
         "I prefer short answers without emojis",
         "User prefers short answers",
@@ -96,8 +106,8 @@ def test_the_model_gives_the_figures_that_stand_beside_it():
     assert figures_of([(line.personal, line.text) for line in lines()]) == recorded
 
 
-@pytest.mark.parametrize(("name", "recall"), [("seen", 0.34), ("unseen", 0.28)])
-def test_sentences_that_others_wrote_are_told_apart(name, recall):
+@pytest.mark.parametrize(("name", "precision", "recall"), [("seen", 0.95, 0.68), ("unseen", 0.94, 0.65)])
+def test_sentences_that_others_wrote_are_told_apart(name, precision, recall):
     found = figures_of([(personal, text) for personal, _, text in read_set(SETS / f"{name}.tsv")])
-    assert found["precision"] >= 0.98
+    assert found["precision"] >= precision
     assert found["recall"] >= recall
