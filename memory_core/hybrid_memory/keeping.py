@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import Statement, StatementKind
-from hybrid_memory.capture.oneself import is_about_oneself
+from hybrid_memory.capture.oneself import is_about_oneself, may_be_of_oneself
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, questions
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.capture.statements import in_place_of
@@ -17,6 +17,8 @@ from hybrid_memory.model import Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ReadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid_memory.service import MemoryService
 
 _LOOKED_AT = 12  # hits of each question
@@ -49,7 +51,7 @@ def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Cha
     for namespace in scope.namespaces:
         own = [one for one in found.values() if _may_give_way(one, namespace)]
         change = _change_of(statement, own, scope)
-        if change is not None and (namespace == scope.namespace or _is_of_the_person(change.statement.text)):
+        if change is not None and (namespace == scope.namespace or _is_of_the_person(change, found)):
             return change
     return None if statement.fragment else Change(statement)
 
@@ -69,8 +71,16 @@ def _change_of(statement: Statement, own: list[Memory], scope: Scope) -> Change 
     return Change(statement, old.id)
 
 
-def _is_of_the_person(text: str) -> bool:
-    return is_of_the_person(text) or is_about_oneself(text)
+def _is_of_the_person(change: Change, found: Mapping[MemoryId, Memory]) -> bool:
+    """Return True if what replaces a memory is plainly about the person, or goes on about them: "I live in ...", "Actually I moved"."""
+    text = change.statement.text
+    if is_of_the_person(text) or is_about_oneself(text):
+        return True
+    return (
+        change.supersedes is not None
+        and may_be_of_oneself(text)
+        and is_about_oneself(found[change.supersedes].content, sure=False)
+    )
 
 
 def _may_give_way(memory: Memory, namespace: str) -> bool:

@@ -67,19 +67,22 @@ _FRAGMENT = LazyPattern(
 _SENTENCE = LazyPattern(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 _WORD = LazyPattern(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _IDEOGRAPHS = 0x3040
+_ENDS = " .!。！"  # of a statement: whether somebody types them says nothing
 _UNSAID = frozenset(".,!\"'’。、！")
 
 
-def is_about_oneself(text: str) -> bool:
+def is_about_oneself(text: str, *, sure: bool = True) -> bool:
     """Return True if a statement is plainly what its author says of themselves, False where that is unclear.
 
     The author speaks in the first person, or an assistant speaks of "the user". Personal are name, family, health, home, tastes,
-    plans of one's life, and how somebody wants to be answered. Any text can be given.
+    plans of one's life, and how somebody wants to be answered. Without ``sure`` it is enough that the model rather thinks so. Any
+    text can be given.
     """
     if not may_be_of_oneself(text):
         return False
     judge = _judge()
-    if judge.score(text) < judge.thresholds["english" if language_of(text) == ENGLISH else "others"]:
+    threshold = judge.thresholds["english" if language_of(text) == ENGLISH else "others"] if sure else 0.0
+    if judge.score(text) < threshold:
         return False
     parts = _SENTENCE.split(text)
     return len(parts) == 1 or all(judge.score(part) > 0 for part in parts if len(words_of(part)) >= _CLAUSE_WORDS)
@@ -130,7 +133,7 @@ def pieces_of(text: str, embedder: MultilingualEmbedder) -> NDArray[np.float32]:
     """Return the vectors of a text's first pieces, frequent ones nearly as long as rare ones; a row of zeros if there are none."""
     import numpy as np
 
-    rows = embedder.piece_vectors(text)[:_MOST_PIECES]
+    rows = embedder.piece_vectors(text.strip().rstrip(_ENDS))[:_MOST_PIECES]
     if not len(rows):
         return np.zeros((1, embedder.dimensions), np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

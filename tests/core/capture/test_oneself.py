@@ -26,7 +26,7 @@ SETS = Path(__file__).parents[2] / "data" / "oneself"
         "I'm colour blind",
         "Answer in German, please",
         "I prefer tabs over spaces",
-        "Ich bin Vegetarierin",
+        "Ich wohne in Graz",
         "I'm a morning person",
         "I prefer short answers without emojis",
         "User prefers short answers",
@@ -106,7 +106,9 @@ def test_the_model_gives_the_figures_that_stand_beside_it():
     assert figures_of([(line.personal, line.text) for line in lines()]) == recorded
 
 
-@pytest.mark.parametrize(("name", "precision", "recall"), [("seen", 0.95, 0.68), ("unseen", 0.94, 0.65)])
+@pytest.mark.parametrize(
+    ("name", "precision", "recall"), [("seen", 0.95, 0.66), ("unseen", 0.94, 0.63), ("everyday", 0.97, 0.66)]
+)
 def test_sentences_that_others_wrote_are_told_apart(name, precision, recall):
     found = figures_of([(personal, text) for personal, _, text in read_set(SETS / f"{name}.tsv")])
     assert found["precision"] >= precision
