@@ -13,7 +13,7 @@ import anyio
 from anyio.from_thread import BlockingPortal
 from mcp import StdioServerParameters
 from mcp.client import Client
-from tests.server.raw import MODERN, started
+from tests.server.raw import MODERN, outside, started
 from tests.server.services import ObservedService
 
 from hybrid_memory.settings import StoreSettings
@@ -309,8 +309,7 @@ def reading(client, request_id, query="wait", **more):
 def client_of(home, *arguments, cwd=None, **options):
     """The SDK's client, with a relay in a process of its own as its server, which is at work in ``cwd``."""
     command = ["-m", "hybrid_memory_mcp", "--home", str(home), *arguments]
-    folder = cwd or home.absolute().parent  # not in the repository of these tests, which is a project
-    return Client(StdioServerParameters(command=sys.executable, args=command, cwd=folder), **options)
+    return Client(StdioServerParameters(command=sys.executable, args=command, cwd=cwd or outside(home)), **options)
 
 
 class BlockingService(ObservedService):

@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parents[2]
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -47,6 +48,11 @@ class Raw:
         return self.ask(number, "tools/call", name=name, arguments=arguments)["result"]
 
 
+def outside(home):
+    """A folder for a client to be at work in that is not in the repository of these tests, which is a project: None for this one."""
+    return Path(home).absolute().parent if Path.cwd().is_relative_to(HERE) else None
+
+
 @contextmanager
 def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, folder=None, environment=None):
     """A server for one client: a process that has the store open itself, or else a relay; in a ``folder`` with more variables."""
@@ -56,7 +62,7 @@ def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, f
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=folder or Path(home).absolute().parent,  # not in the repository of these tests, which is a project
+        cwd=folder or outside(home),
         env=None if environment is None else os.environ | environment,  # noqa: TID251 - handed on
     )
     try:
