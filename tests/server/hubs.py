@@ -309,7 +309,7 @@ def reading(client, request_id, query="wait", **more):
 def client_of(home, *arguments, cwd=None, **options):
     """The SDK's client, with a relay in a process of its own as its server, which is at work in ``cwd``."""
     command = ["-m", "hybrid_memory_mcp", "--home", str(home), *arguments]
-    return Client(StdioServerParameters(command=sys.executable, args=command, cwd=cwd or outside(home)), **options)
+    return Client(StdioServerParameters(command=sys.executable, args=command, cwd=cwd or outside()), **options)
 
 
 class BlockingService(ObservedService):

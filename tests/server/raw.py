@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,9 +49,9 @@ class Raw:
         return self.ask(number, "tools/call", name=name, arguments=arguments)["result"]
 
 
-def outside(home):
+def outside():
     """A folder for a client to be at work in that is not in the repository of these tests, which is a project: None for this one."""
-    return Path(home).absolute().parent if Path.cwd().is_relative_to(HERE) else None
+    return tempfile.gettempdir() if Path.cwd().is_relative_to(HERE) else None
 
 
 @contextmanager
@@ -62,7 +63,7 @@ def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, f
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=folder or outside(home),
+        cwd=folder or outside(),
         env=None if environment is None else os.environ | environment,  # noqa: TID251 - handed on
     )
     try:

@@ -93,7 +93,7 @@ def until(lines, wanted):
 
 def run(home, *arguments):
     command = [sys.executable, "-m", "hybrid_memory_mcp", *arguments, "--home", str(home)]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=60, cwd=home.parent)
 
 
 def hub_process(home):
