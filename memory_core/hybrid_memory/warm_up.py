@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hybrid_memory import reads
+from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.word_encoding import encode_words
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # Passes most of the rules for words, names, days and aspects, whose patterns are compiled at their first use.
 _WARMING = "Ada's dentist said on 3 March that she must not eat nuts; remind Bo of BUG-12 next Friday. Ich muss morgen noch zahlen."
+_ABOUT_ONESELF = "I live in Porto"
 _KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
 _SWEEP_SECONDS = 3600.0  # between two looks for conversations that ended without saying so
 
@@ -63,6 +65,7 @@ class WarmUp:
         while self._late_vectors.give(scope.namespace):
             pass
         if scope.personal is not None:
+            is_about_oneself(_ABOUT_ONESELF)
             self._warm_joint(scope)
         self._conversations.sweep(scope)
 
