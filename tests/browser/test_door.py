@@ -17,7 +17,7 @@ LIVE = "[data-live-state=on]"
 
 def remember(home, text):
     command = [sys.executable, "-m", "hybrid_memory_mcp", "remember", text, "--home", str(home)]
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
+    subprocess.run(command, check=True, capture_output=True, timeout=30, cwd=home.parent)
 
 
 @pytest.fixture

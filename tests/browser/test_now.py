@@ -111,7 +111,7 @@ def test_what_comes_in_is_seen_while_the_page_is_open(visit, own_life):
     page = visit(own_life).open("/")
     environment = os.environ | {"HYBRID_MEMORY_HOME": str(own_life.home), "HOME": str(own_life.home.parent)}  # noqa: TID251 - for the process
     command = [sys.executable, "-m", "hybrid_memory_mcp", "remember", "The harbour festival is on the third of May."]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30)
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30, cwd=own_life.home.parent)
 
     page.locator(".lane-long .slip", has_text="The harbour festival").wait_for()
     assert page.locator(".event").first.inner_text().startswith("Learned")
