@@ -259,6 +259,8 @@ class Acts:
         records = self._store.undo_records(scope.namespaces, len(scope.namespaces), undo)
         if not records:
             raise NotFound(NO_LONGER)
+        if any(one.action == "adopt" for one in records) and len(records) < 2:  # noqa: PLR2004 - the person's and the project's
+            raise NotFound("undo: it moved memories into a project; undo it in that project's folder")
         for record in records:  # all or none, where it touched two namespaces
             check_unchanged(record, self._store.get(record.namespace, ids_in(record)))
         found = {record.namespace for record in records}

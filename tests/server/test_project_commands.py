@@ -205,6 +205,15 @@ def test_undo_moves_adopted_memories_back(told_here):
     assert contents(told_here) == before
 
 
+def test_what_was_adopted_is_not_undone_in_another_project(told_here, folder, monkeypatch):
+    run("project", "adopt", "--home", told_here, "--yes")
+    other = folder.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    monkeypatch.chdir(other)
+    assert run("undo", "--home", told_here).exit_code == 1
+    assert OF_ACME not in contents(told_here, "--namespace", "default")
+
+
 def test_adopt_takes_memories_that_are_named(told_here):
     hugo = next(
         one["id"]

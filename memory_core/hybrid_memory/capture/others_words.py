@@ -60,7 +60,8 @@ _OTHERS = LazyPattern(
     r"|\b(?:translat|proof ?read|rephras|reword|rewrit|paraphras|summari[sz]|shorten|tweet"
     r"|übersetz|korrigier|tradui|résum|traduc|traduz)"
     r"|\b(?:grammar|spelling|wording|quote|unquote|bio|essay|blog|article|paragraph|sentence|minutes of|the minutes|transcript|thoughts"
-    r"|according to|(?:his|her|their) (?:answer|reply|words)|e?mail from|is (?:this|that) (?:ok|okay|right|correct|true|good))\b"
+    r"|according to|^(?:fyi|fwd|fw|forwarded|news) from"
+    r"|(?:his|her|their) (?:answer|reply|words)|e?mail from|is (?:this|that) (?:ok|okay|right|correct|true|good))\b"
     r"|翻译|翻譯|总结|改写|润色|翻訳|要約|校正"
 )
 _COLON = LazyPattern(r":(?=\s|$)|：")

@@ -106,7 +106,7 @@ def _days(values: dict[str, Any]) -> str:
 
 
 def _as_whose(values: dict[str, Any]) -> str:
-    into = f"into the namespace {values['namespace']}"
+    into = f"into the namespace {values['namespace']}" + (" and projects" if values["in_projects"] else "")
     if values["trust"] == "as exported":
         return ", with origin, trust and namespaces as this program exported them."
     if values["trust"] == "agent":
