@@ -9,7 +9,7 @@ one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -99,9 +99,13 @@ def action_of(format_name: str, import_id: str) -> str:
 class _Looked:
     """Decides for each line whether it comes in."""
 
-    def __init__(self, store: TransferableStore, batch: Batch) -> None:
+    def __init__(
+        self, store: TransferableStore, batch: Batch, namespaces: Mapping[MemoryId, str] | None = None
+    ) -> None:
         self._store = store
         self._batch = batch
+        self.namespaces = dict(namespaces or {})
+        """Where each line goes, from an earlier reading too: judging its words takes longer than all else."""
         self._standing: set[tuple[str, MemoryId]] = set()
         """Lines that come in, or came in before, each with its namespace: links may lead to them."""
         self.new = self.there = self.known = self.secrets = self.refused = self.elsewhere = 0
@@ -110,7 +114,10 @@ class _Looked:
     def memories(self, lines: Sequence[SpoolLine]) -> list[Memory]:
         """Return what of some lines comes in."""
         own = self._batch.namespace
-        placed = [(self._batch.namespace_of(line), line) for line in lines]
+        for line in lines:
+            if line.id not in self.namespaces:
+                self.namespaces[line.id] = self._batch.namespace_of(line)
+        placed = [(self.namespaces[line.id], line) for line in lines]
         # Also where all lines went before repositories were projects.
         asked = [(one, line.id) for namespace, line in placed for one in dict.fromkeys((namespace, own))]
         by_id = self._store.transfer.existing(asked)
@@ -190,7 +197,7 @@ def import_records(
     for lines in _batches(read_spool(file)):
         first.memories(lines)
     # Second reading: one transaction for each batch. Where this is killed, the same import goes on.
-    second = _Looked(store, batch)
+    second = _Looked(store, batch, first.namespaces)
     for lines in _batches(read_spool(file)):
         memories = [first.linked(one) for one in second.memories(lines)]
         items: list[TransferItem] = [encoded(MemoryItem(one), store, keep_vector=False) for one in memories]
