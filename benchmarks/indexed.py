@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -95,10 +96,11 @@ def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.
     index.apply(log, memories, {MemoryId(item.id): vector for item, vector in zip(items, vectors, strict=True)})
     questions = [question for question in collection.questions if any(item.at <= question.now for item in items)]
     asked = embedder.embed([question.text for question in questions])
+    latest = max([*(item.at for item in items), *(question.now for question in questions)])
     return IndexedCollection(
         collection,
         index,
-        tuple(_asked(question, vector, scorer) for question, vector in zip(questions, asked, strict=True)),
+        tuple(_asked(question, vector, scorer, latest) for question, vector in zip(questions, asked, strict=True)),
         memories,
     )
 
@@ -182,13 +184,14 @@ def _entry(position: int, id_: str, at: Any) -> LogEntry:
     )
 
 
-def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer) -> Asked:
+def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer, latest: datetime) -> Asked:
+    # Asked as of its own time by somebody who reads when all is written: of what a clock has not reached yet nobody can tell when it came.
     return Asked(
         question,
         SearchQuery(
             question=parse_question(question.text, question.now, HASHER),
             vector=vector,
-            now=question.now,
+            now=latest,
             asked_at=question.now,
             scorer=scorer,
         ),
