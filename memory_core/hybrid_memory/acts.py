@@ -111,7 +111,7 @@ class Acts:
         home = homes.home_of(self._store, scope, request.id)
         encoded = None
         if request.content is not None and (old := self._there(home, request.id)) is not None:
-            encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
+            encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at, now, old.key)
         prepared = PreparedUpdate(id=self._writer.new_id(now), scope=home, request=request, encoded=encoded)
         decide = _as_act(partial(decide_update, prepared), _updated)
         done = self._do([home], lambda _, index: self._with_its_key(index, decide))
@@ -229,7 +229,7 @@ class Acts:
             Adopted(
                 one,
                 self._writer.new_id(now),
-                self._encoder.encode(one.content, one.speaker, one.occurred_at or one.created_at),
+                self._encoder.encode(one.content, one.speaker, one.occurred_at, one.created_at),
             )
             for one in olds
         ]
@@ -335,9 +335,9 @@ class Acts:
         now = self._writer.now()
         olds = self._store.get(home.namespace, ids).values()
         speakers = {one.speaker for one in olds}
-        when = min((one.occurred_at for one in olds if one.occurred_at is not None), default=now)
+        said_at = min((one.occurred_at for one in olds if one.occurred_at is not None), default=None)
         speaker = speakers.pop() if len(speakers) == 1 else None
-        return NewWords(self._writer.new_id(now), content, self._encoder.encode(content, speaker, when))
+        return NewWords(self._writer.new_id(now), content, self._encoder.encode(content, speaker, said_at, now))
 
     def _there(self, home: Scope, memory_id: MemoryId) -> Memory | None:
         return self._store.get(home.namespace, [memory_id]).get(memory_id)

@@ -33,10 +33,12 @@ from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
 from hybrid_memory.store.made_anew import NewVector, Unembedded
 from hybrid_memory.store.neighbours import EMBEDDER_LEASE
-from hybrid_memory.text_encoder import text_of
+from hybrid_memory.text_encoder import embedded
 from hybrid_memory.word_encoding import ENCODING
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.language_share import LanguageShare
     from hybrid_memory.retrieval.index_cache import IndexCache
@@ -348,11 +350,13 @@ class EmbedderChange:
         memories = self._change.texts_at([one.place for one in batch])
         if not memories:
             return
-        # A model may give not-a-number for a text; a zero row is like nothing, and the text is not asked for again.
-        vectors = np.nan_to_num(self._embedder.embed([text_of(one) for one in memories]), nan=0, posinf=0, neginf=0)
-        rows = zip(memories, vectors, strict=True)
-        self._change.add_vectors([NewVector(memory.namespace, memory.id, vector) for memory, vector in rows])
+        rows = zip(memories, embedded(memories, self._finite_vectors) or (), strict=True)
+        self._change.add_vectors([NewVector(memory.namespace, memory.id, *vector) for memory, vector in rows])
         self._embedded += len(memories)
+
+    def _finite_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # A model may give not-a-number for a text; a zero row is like nothing, and the text is not asked for again.
+        return np.nan_to_num(self._embedder.embed(texts), nan=0, posinf=0, neginf=0)
 
     def _end_pass(self) -> None:
         """Begin another pass while many memories came in during this one; else switch."""
@@ -371,7 +375,8 @@ class EmbedderChange:
         for namespace, index in self._index_cache.loaded().items():
             all_vectors = partial(self._change.all_vectors, namespace)
             some_vectors = partial(self._change.vectors, namespace)
-            swaps[namespace] = VectorSwap(index, dimensions, all_vectors, some_vectors)
+            some_passages = partial(self._change.passages, namespace)
+            swaps[namespace] = VectorSwap(index, dimensions, all_vectors, some_vectors, some_passages)
             swaps[namespace].catch_up()
         with self._lock.exclusive():
             # 2. Nobody writes now: embed what came in meanwhile, so that the switch leaves nothing out.

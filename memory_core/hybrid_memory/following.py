@@ -67,7 +67,7 @@ def _catch_up_inside(index: NamespaceIndex, view: WriteView, most: int) -> None:
     except LogTrimmed:
         raise IndexBehind from None
     ids = tuple(dict.fromkeys(entry.id for entry in log))
-    index.apply(log, view.get(ids), view.vectors(ids))
+    index.apply(log, view.get(ids), view.vectors(ids), view.passages(ids))
 
 
 def with_known_vectors(decide: Decision, identity: str | None) -> Decision:
@@ -83,7 +83,7 @@ def with_known_vectors(decide: Decision, identity: str | None) -> Decision:
         if view.embedder == identity:
             return decide(view)
         batch = decide(_WithoutVectors(view))
-        inserts = tuple(replace(one, vector=None) for one in batch.inserts)
+        inserts = tuple(replace(one, vector=None, passages=None) for one in batch.inserts)
         return replace(batch, inserts=inserts, vectors=())
 
     return decide_with_known_vectors

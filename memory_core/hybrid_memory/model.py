@@ -171,6 +171,11 @@ class Memory:
     rev: int = 1
     verdict: Verdict | None = None
 
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is known who said it and when: one turn of a conversation."""
+        return self.speaker is not None and self.occurred_at is not None
+
 
 @dataclass(frozen=True, slots=True)
 class EncodedWords:
@@ -187,12 +192,14 @@ class EncodedWords:
 class EncodedText:
     """What is computed from a text before it meets the store.
 
-    The digest of its words, what search knows of them, and its unit vector; None while the model is missing.
+    The digest of its words, what search knows of them, and its unit vector; None while the model is missing. ``passages`` are the
+    vectors of its passages as they are stored (`hybrid_memory.passage_vectors`), None where it has none.
     """
 
     content_hash: str
     words: EncodedWords
     vector: NDArray[np.float32] | None
+    passages: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

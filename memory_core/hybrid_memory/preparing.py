@@ -37,7 +37,7 @@ def prepare_write(
     """
     seen_head = index.head
     session = request.session or scope.session
-    encoded = encoder.encode(request.content, request.speaker, request.occurred_at or now, request.key)
+    encoded = encoder.encode(request.content, request.speaker, request.occurred_at, now, request.key)
     return PreparedWrite(
         id=commits.new_id(now),
         scope=scope,

@@ -433,7 +433,7 @@ class MemoryService:
         validation.check_scope(scope)
         by_home: dict[Scope, list[PreparedInsight]] = {}
         for at, insight in enumerate(self.secrets.insights(validation.check_insights(insights))):
-            encoded = self._encoder.encode(insight.text, None, now)
+            encoded = self._encoder.encode(insight.text, None, None, now)
             home = homes.home_of_insight(self.store, scope, insight)
             prepared = PreparedInsight(
                 id=self._commits.new_id(now),
@@ -461,7 +461,7 @@ class MemoryService:
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
         encoded = None
         if request.content is not None and old is not None:
-            encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
+            encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at, now, old.key)
         prepared = PreparedUpdate(id=self._commits.new_id(now), scope=scope, request=request, encoded=encoded)
         index = self._index_cache.get(scope.namespace)
         holders_of = partial(index.key_holders, now=now)

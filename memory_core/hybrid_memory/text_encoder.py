@@ -6,15 +6,17 @@ made the stored vectors, and knows the one that the store is to change to.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.embedding.registry import is_multilingual
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import EncodedText, Memory
+from hybrid_memory.passages import passages_of
 from hybrid_memory.store.writing import SetVector
 from hybrid_memory.text import content_hash, dense_text
 from hybrid_memory.word_encoding import encode_words, searchable_text
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.store.base import Store
     from hybrid_memory.store.made_anew import MemoryText
+
+Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32] | None]"
+"""Returns the unit vectors of texts as rows, None while the model is not at hand."""
 
 _NOT_HERE = "the store's vectors were made by another embedder, which is not on this machine"
 
@@ -73,17 +78,21 @@ class TextEncoder:
     def vectors_for(self, memories: Iterable[Memory]) -> tuple[SetVector, ...]:
         """Return the vectors of memories that were stored without one; none while the model is missing."""
         waiting = list(memories)
-        vectors = self.vectors([text_of(memory) for memory in waiting]) if waiting else None
+        vectors = embedded(waiting, self.vectors)
         if vectors is None:
             return ()
-        return tuple(SetVector(memory.id, vector) for memory, vector in zip(waiting, vectors, strict=True))
+        return tuple(SetVector(memory.id, *vector) for memory, vector in zip(waiting, vectors, strict=True))
 
-    def encode(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedText:
-        """Encode a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
+    def encode(
+        self, content: str, speaker: str | None, said_at: datetime | None, now: datetime, key: str | None = None
+    ) -> EncodedText:
+        """Encode a statement by a speaker, made ``now`` where no other time is known; a working memory is found by its ``key`` as well."""
+        is_turn = speaker is not None and said_at is not None
+        found = _embedded([_texts_of(content, speaker, key, is_turn=is_turn)], self.vectors)
         return EncodedText(
             content_hash(content),
-            encode_words(content, speaker, when, key, hasher=self._store.hasher),
-            self.vector(dense_text(searchable_text(content, key), speaker)),
+            encode_words(content, speaker, said_at or now, key, hasher=self._store.hasher),
+            *((None, None) if found is None else found[0]),
         )
 
     def encode_query(self, text: str) -> NDArray[np.float32] | None:
@@ -177,6 +186,24 @@ class TextEncoder:
         return None
 
 
-def text_of(memory: Memory | MemoryText) -> str:
-    """Return the text whose vector a memory has."""
-    return dense_text(searchable_text(memory.content, memory.key), memory.speaker)
+def embedded(
+    memories: Sequence[Memory | MemoryText], embed: Embed
+) -> list[tuple[NDArray[np.float32], bytes | None]] | None:
+    """Return the vector of each memory with those of its passages as they are stored; None while the model is not at hand."""
+    return _embedded([_texts_of(one.content, one.speaker, one.key, is_turn=one.is_turn) for one in memories], embed)
+
+
+def _texts_of(content: str, speaker: str | None, key: str | None, *, is_turn: bool) -> list[str]:
+    """Return the text whose vector a memory has, and those of its passages: a turn of a conversation is one however long it is."""
+    whole = dense_text(searchable_text(content, key), speaker)
+    return [whole] if is_turn else [whole, *passages_of(searchable_text(content, None))]
+
+
+def _embedded(texts: Sequence[Sequence[str]], embed: Embed) -> list[tuple[NDArray[np.float32], bytes | None]] | None:
+    rows = embed([text for one in texts for text in one]) if texts else None
+    if rows is None:
+        return None
+    from hybrid_memory.passage_vectors import packed
+
+    ends = [0, *itertools.accumulate(map(len, texts))]
+    return [(rows[begin], packed(rows[begin + 1 : end])) for begin, end in itertools.pairwise(ends)]

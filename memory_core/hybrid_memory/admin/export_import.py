@@ -47,18 +47,13 @@ from hybrid_memory.store.transfer import (
     TransferItem,
 )
 from hybrid_memory.text import content_hash
-from hybrid_memory.text_encoder import text_of
+from hybrid_memory.text_encoder import Embed, embedded
 from hybrid_memory.validation import check_name
 from hybrid_memory.word_encoding import with_encoded_words
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from hybrid_memory.store.transfer import TransferableStore
 
-Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32] | None]"
-"""Returns the unit vectors of texts as rows, None while the model is not at hand."""
 OnProgress: TypeAlias = Callable[[int, int], None]
 """Told how many lines of how many are done."""
 
@@ -241,7 +236,7 @@ def _imported(reader: _LineReader, policy: ImportPolicy, counts: _Counts, new: i
 def encoded(item: MemoryItem, store: TransferableStore, *, keep_vector: bool) -> MemoryItem:
     """Return a memory with what search knows of its words, which is never taken from a file: it could match what it does not say."""
     memory = with_encoded_words(item.memory, store.hasher)
-    return replace(item, memory=memory, vector=item.vector if keep_vector else None)
+    return replace(item, memory=memory) if keep_vector else replace(item, memory=memory, vector=None, passages=None)
 
 
 class _LineReader:
@@ -593,8 +588,11 @@ def with_vectors(store: TransferableStore, items: Sequence[TransferItem], embed:
     given = [one for one in items if isinstance(one, MemoryItem)]
     known = store.transfer.existing([(one.memory.namespace, one.memory.id) for one in given]) if given else {}
     new = [one for one in given if (one.memory.namespace, one.memory.id) not in known]
-    rows = embed([text_of(one.memory) for one in new]) if new else None
+    rows = embedded([one.memory for one in new], embed)
     if rows is None:
         return list(items)
-    made = {id(one): replace(one, vector=row) for one, row in zip(new, rows, strict=True)}
+    made = {
+        id(one): replace(one, vector=vector, passages=passages)
+        for one, (vector, passages) in zip(new, rows, strict=True)
+    }
     return [made.get(id(one), one) for one in items]

@@ -30,6 +30,7 @@ from pydantic_core import PydanticCustomError
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, Memory, Usage, Verdict
 from hybrid_memory.moments import NO_OFFSET, OUT_OF_RANGE, has_real_offset, is_in_range
+from hybrid_memory.passage_vectors import are_sound
 from hybrid_memory.store.memory_fields import (
     BOOLEAN,
     DERIVED,
@@ -150,6 +151,7 @@ _MEMORY_KEYS: dict[str, Any] = {
     "accessed_at": (Moment | None, ...),
     "access_count": (_Whole, ...),
     "vector": (str | None, None),
+    "passages": (str | None, None),
 }
 MemoryLine: Any = create_model("MemoryLine", __base__=StrictLine, **_MEMORY_KEYS)
 
@@ -334,6 +336,8 @@ def _memory(item: MemoryItem) -> Mapping[str, Json]:
     line["access_count"] = usage.count if usage else 0
     if item.vector is not None:
         line["vector"] = base64.b64encode(item.vector.astype("<f4").tobytes()).decode()
+    if item.passages is not None:
+        line["passages"] = base64.b64encode(item.passages).decode()
     return line
 
 
@@ -352,14 +356,17 @@ def memory_item(line: Any, dimensions: int | None) -> MemoryItem:
     """Return the memory of a `MemoryLine`; a memory's lists are tuples.
 
     Raises:
-        ValueError: its vector is none of so many dimensions.
+        ValueError: its vector is none of so many dimensions, or its passages are.
     """
     values: dict[str, Any] = dict(zip(_NAMES, _VALUES(line), strict=True))
     for name in _LIST_NAMES:
         values[name] = tuple(values[name])
     memory = Memory(**values)
     usage = None if line.accessed_at is None else Usage(accessed_at=line.accessed_at, count=line.access_count)
-    return MemoryItem(memory, usage, None if line.vector is None else _vector(line.vector, dimensions))
+    if line.vector is None:
+        return MemoryItem(memory, usage)
+    passages = None if line.passages is None else _passages(line.passages, dimensions)
+    return MemoryItem(memory, usage, _vector(line.vector, dimensions), passages)
 
 
 def _vector(text: str, dimensions: int | None) -> NDArray[np.float32]:
@@ -370,6 +377,13 @@ def _vector(text: str, dimensions: int | None) -> NDArray[np.float32]:
     if not np.isfinite(vector).all():
         raise binascii.Error("a vector with a component that is not finite")
     return vector
+
+
+def _passages(text: str, dimensions: int | None) -> bytes:
+    raw = base64.b64decode(text, validate=True)
+    if not are_sound(raw, dimensions or 0):
+        raise binascii.Error("passages of another length than the header says")
+    return raw
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.admin.export_import import Embed, OnProgress, encoded, with_vectors
+from hybrid_memory.admin.export_import import OnProgress, encoded, with_vectors
 from hybrid_memory.admin.import_samples import SpreadSamples
 from hybrid_memory.admin.purge import remaining_state
 from hybrid_memory.capture.oneself import is_about_oneself
@@ -27,6 +27,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
 from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.transfer import ExistingMemory, MemoryItem
 from hybrid_memory.text import content_hash
+from hybrid_memory.text_encoder import Embed
 from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory.validation import check_name
 

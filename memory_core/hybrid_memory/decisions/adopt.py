@@ -50,7 +50,7 @@ def decide_adopt(adopted: Sequence[Adopted], scope: Scope, view: WriteView) -> W
     return WriteBatch(
         action="adopt",
         actor=scope.actor,
-        inserts=tuple(Insert(_moved(one, scope), one.encoded.vector) for one in adopted),
+        inserts=tuple(Insert(_moved(one, scope), one.encoded.vector, one.encoded.passages) for one in adopted),
         result=ActResult(
             action="adopt", ids=tuple(one.id for one in adopted), before=tuple(one.old.id for one in adopted)
         ),

@@ -145,7 +145,7 @@ def _new_version(
     return WriteBatch(
         action="update",
         actor=prepared.scope.actor,
-        inserts=(Insert(new, encoded.vector),),
+        inserts=(Insert(new, encoded.vector, encoded.passages),),
         updates=(Update(superseded(old, new.id)),) if displaces else (),
         buffers=_replaced_in_buffers(view, old, new) if displaces and old.tier in BUFFER_TIERS else (),
         result=result,

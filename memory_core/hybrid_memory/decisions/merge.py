@@ -70,7 +70,7 @@ def decide_merge(ids: Sequence[MemoryId], words: NewWords, scope: Scope, view: W
     return WriteBatch(
         action="merge",
         actor=scope.actor,
-        inserts=(Insert(merged, words.encoded.vector),),
+        inserts=(Insert(merged, words.encoded.vector, words.encoded.passages),),
         updates=tuple(Update(superseded(one, merged.id)) for one in olds),
         buffers=buffers_without(view, olds),
         result=ActResult(action="merge", ids=(merged.id,), before=tuple(one.id for one in olds)),
@@ -92,7 +92,7 @@ def decide_split(memory_id: MemoryId, parts: Sequence[NewWords], scope: Scope, v
         new = _in_new_words(old, part, view)
         # The first is the next version.
         new = replace(new, supersedes=None if at else old.id, parents=joined(old.parents, [old.id]))
-        news.append(Insert(new, part.encoded.vector))
+        news.append(Insert(new, part.encoded.vector, part.encoded.passages))
     return WriteBatch(
         action="split",
         actor=scope.actor,

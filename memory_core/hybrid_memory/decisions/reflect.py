@@ -179,7 +179,11 @@ def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: Wri
         id_of_insight[same] = stored or prepared.id
         ids.append(id_of_insight[same])
         if stored is None:
-            inserts.append(Insert(_new_insight(prepared, known, scope, view.now), prepared.encoded.vector))
+            inserts.append(
+                Insert(
+                    _new_insight(prepared, known, scope, view.now), prepared.encoded.vector, prepared.encoded.passages
+                )
+            )
     evidence = dict.fromkeys(one for prepared in insights for one in prepared.insight.evidence)
     return WriteBatch(
         action="reflect",

@@ -321,7 +321,7 @@ def _insert(
     return WriteBatch(
         action="remember",
         actor=prepared.scope.actor,
-        inserts=(Insert(memory, prepared.encoded.vector),),
+        inserts=(Insert(memory, prepared.encoded.vector, prepared.encoded.passages),),
         tier_changes=tier_changes,
         updates=(*updates, *replaced),
         buffers=(*(written or ()), *buffers_without(view, change.leaving, written_keys)),

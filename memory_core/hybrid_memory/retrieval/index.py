@@ -67,6 +67,7 @@ _WORKING = TIERS.index(Tier.WORKING)
 
 AllVectors: TypeAlias = Callable[[], Iterable[VectorBatch]]
 SomeVectors: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
+SomePassages: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, bytes]]
 _MOST_USES = 2**62  # of one memory
 
 
@@ -131,6 +132,7 @@ class NamespaceIndex:
         log: Sequence[LogEntry],
         memories: Mapping[MemoryId, Memory],
         vectors: Mapping[MemoryId, NDArray[np.float32]],
+        passages: Mapping[MemoryId, bytes],
     ) -> None:
         """Follow the log: entries at or before `head` are known already and are passed over.
 
@@ -139,7 +141,7 @@ class NamespaceIndex:
         with self._lock:
             # Another thread may have caught up with a part of the log meanwhile.
             fresh = [entry for entry in log if entry.position > self._head]
-            self._follow(fresh, memories, vectors)
+            self._follow(fresh, memories, vectors, passages)
             if fresh:
                 self._head = fresh[-1].position
 
@@ -148,6 +150,7 @@ class NamespaceIndex:
         fresh: Sequence[LogEntry],
         memories: Mapping[MemoryId, Memory],
         vectors: Mapping[MemoryId, NDArray[np.float32]],
+        passages: Mapping[MemoryId, bytes],
     ) -> None:
         # First the cached memories, so that no reader gets one that is older than `head`.
         self._cache.apply_changes({entry.id for entry in fresh}, memories)
@@ -155,7 +158,7 @@ class NamespaceIndex:
             if entry.change is ChangeType.PURGE:
                 self._purge(entry.id)
             elif entry.id in memories:
-                self._put(memories[entry.id], vectors.get(entry.id))
+                self._put(memories[entry.id], vectors.get(entry.id), passages.get(entry.id))
         self._maintain_approximate()
 
     def memories(
@@ -653,7 +656,7 @@ class NamespaceIndex:
         if self._approximate is not None:
             self._approximate.maintain(self._columns.lately_visible())
 
-    def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
+    def _put(self, memory: Memory, vector: NDArray[np.float32] | None, passages: bytes | None) -> None:
         self.has_old_words |= memory.encoding < self._encoding
         columns = self._columns
         row = columns.row_of(memory.id)
@@ -671,7 +674,7 @@ class NamespaceIndex:
                 self._remove_from_session(row, conversation)
                 self._add_to_session(row)
         if vector is not None:
-            self._matrix.put(row, vector)
+            self._matrix.put(row, vector, passages)
 
     def _purge(self, memory_id: MemoryId) -> None:
         row = self._columns.row_of(memory_id)
@@ -730,13 +733,21 @@ class NamespaceIndex:
 class VectorSwap:
     """The next matrix of one index, of another embedder's vectors, brought together while the index goes on with those it has.
 
-    ``everything`` gives all the new vectors that there are, ``some`` those of some memories.
+    ``everything`` gives all the new vectors that there are, ``some`` those of some memories, ``passages`` the passages of these.
     """
 
-    def __init__(self, index: NamespaceIndex, dimensions: int, everything: AllVectors, some: SomeVectors) -> None:
+    def __init__(
+        self,
+        index: NamespaceIndex,
+        dimensions: int,
+        everything: AllVectors,
+        some: SomeVectors,
+        passages: SomePassages,
+    ) -> None:
         self.index = index
         self._everything = everything
         self._some = some
+        self._passages = passages
         self._matrix = Matrix(dimensions)
 
     def catch_up(self) -> None:
@@ -747,14 +758,15 @@ class VectorSwap:
                 rows = self.index.rows_of(part.ids)
                 known = (rows >= 0) & (rows < len(self._matrix.has))
                 self._matrix.scatter(rows[known], part.matrix[known])
+                _add_passages(self._matrix, np.where(known, rows, ABSENT), part)
         missing = np.flatnonzero(~self._matrix.has)
         for start in range(0, len(missing), _MAX_VECTORS_BY_ID):
             rows = missing[start : start + _MAX_VECTORS_BY_ID]
             ids = self.index.ids_of(rows)
-            found = self._some(ids)
+            found, passages = self._some(ids), self._passages(ids)
             for row, id_ in zip(rows.tolist(), ids, strict=True):
                 if id_ in found:
-                    self._matrix.put(row, found[id_])
+                    self._matrix.put(row, found[id_], passages.get(id_))
 
     def finish(self) -> Callable[[], None]:
         """Give the index its new matrix, if nothing was added to it since the last `catch_up`.
@@ -840,11 +852,19 @@ def _copy(matrix: Matrix, ids: IdColumn, part: VectorBatch, place: int) -> int:
     """
     if ids.starts_with(place, part.ids):
         matrix.fill(place, part.matrix)
+        _add_passages(matrix, np.arange(place, place + len(part.ids)), part)
         return place + len(part.ids)
     rows = ids.rows(part.ids)
     known = rows != ABSENT
     matrix.scatter(rows[known], part.matrix[known])
+    _add_passages(matrix, rows, part)
     return int(rows[-1]) + 1
+
+
+def _add_passages(matrix: Matrix, rows: NDArray[np.intp], part: VectorBatch) -> None:
+    """Add the passages of a part whose memories have these rows, `ABSENT` for none."""
+    known = [place for place in part.passages if rows[place] != ABSENT]
+    matrix.add_passages(rows[known], [part.passages[place] for place in known])
 
 
 def give_back_memory() -> None:

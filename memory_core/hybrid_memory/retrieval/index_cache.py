@@ -169,12 +169,12 @@ class IndexCache:
             index = self._indexes.get(namespace)
             if index is not None:
                 if index.head == written.log[0].position - 1:
-                    index.apply(written.log, written.memories, written.vectors)
+                    index.apply(written.log, written.memories, written.vectors, written.passages)
                 elif index.head < written.position:
                     self.catch_up(namespace)
             for joint in [one for names, one in self._joint.items() if namespace in names] if self._joint else ():
                 if joint.heads[namespace] == written.log[0].position - 1:
-                    joint.follow(namespace, written.log, written.memories, written.vectors)
+                    joint.follow(namespace, written.log, written.memories, written.vectors, written.passages)
                 elif joint.heads[namespace] < written.position:
                     self._catch_up_joint(joint, namespace)
 
@@ -186,7 +186,7 @@ class IndexCache:
                 return self._exchanged(namespace, index)
             try:
                 while (news := self._store.news(namespace, index.head, _PAGE_ENTRIES)).log:
-                    index.apply(news.log, news.memories, news.vectors)
+                    index.apply(news.log, news.memories, news.vectors, news.passages)
                     self._followed(namespace, news.log, news.memories, index.head)
                     if len(news.log) < _PAGE_ENTRIES:
                         break
@@ -277,7 +277,7 @@ class IndexCache:
             if _is_far_behind(self._store.head(namespace) - index.heads[namespace], index.size()):
                 return self._loaded_anew(index)
             while (news := self._store.news(namespace, index.heads[namespace], _PAGE_ENTRIES)).log:
-                index.follow(namespace, news.log, news.memories, news.vectors)
+                index.follow(namespace, news.log, news.memories, news.vectors, news.passages)
                 self._followed(namespace, news.log, news.memories, index.heads[namespace])
                 if len(news.log) < _PAGE_ENTRIES:
                     break

@@ -55,13 +55,14 @@ class JointIndex(NamespaceIndex):
         log: Sequence[LogEntry],
         memories: Mapping[MemoryId, Memory],
         vectors: Mapping[MemoryId, NDArray[np.float32]],
+        passages: Mapping[MemoryId, bytes],
     ) -> None:
         """Follow the log of one of the namespaces, as `NamespaceIndex.apply` does."""
         with self._lock:
             fresh = [entry for entry in log if entry.position > self.heads[namespace]]
             is_first = namespace == self.namespaces[0]
             shown = [entry for entry in fresh if self._may_change(entry, is_first=is_first)]
-            self._follow(shown, memories, vectors)
+            self._follow(shown, memories, vectors, passages)
             self._of_first.fill(len(self._columns) - len(self._of_first), is_first)
             if fresh:
                 self.heads[namespace] = fresh[-1].position

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hybrid_memory.passage_vectors import unpacked
+from hybrid_memory.retrieval.passage_matrix import PassageMatrix
 
 _GROUP_SIZE = 64  # scores of which only the best is looked at first
 _MIN_GROUPS_PER_HIT = 4  # fewer groups would leave out little
@@ -60,6 +63,7 @@ class Matrix:
         self._size = 0
         self.approximate: CandidateSource | None = None
         self._centres: tuple[Centre, ...] = ()
+        self._passages: PassageMatrix | None = None
 
     @property
     def dimensions(self) -> int:
@@ -94,6 +98,7 @@ class Matrix:
     def fill(self, first: int, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
+            self._drop_passages(np.arange(first, first + len(vectors)))
             self._buffer[first : first + len(vectors)] = vectors
             self._centres = ()
             self._has[first : first + len(vectors)] = True
@@ -101,19 +106,41 @@ class Matrix:
     def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
         """Set the vectors of some rows."""
         if self._adopt(vectors.shape[1]):
+            self._drop_passages(rows)
             self._buffer[rows] = vectors
             self._has[rows] = True
             self._centres = ()
 
-    def put(self, row: int, vector: NDArray[np.float32]) -> None:
-        """Set the vector of one row."""
+    def put(self, row: int, vector: NDArray[np.float32], passages: bytes | None = None) -> None:
+        """Set the vector of one row, and its passages."""
         if self._adopt(len(vector)):
+            self._drop_passages(np.array([row]))
             self._buffer[row] = vector
             self._has[row] = True
             self._mark_changed(row)
+            if passages is not None:
+                self.add_passages(np.array([row]), [passages])
+
+    def add_passages(self, rows: NDArray[np.intp], passages: Sequence[bytes]) -> None:
+        """Add the passages of rows whose vectors were set last, as they are stored (`hybrid_memory.passage_vectors`)."""
+        if len(rows) and self.dimensions:
+            found = unpacked(passages, self.dimensions)
+            if self._passages is None:
+                self._passages = PassageMatrix(self.dimensions)
+            self._passages.add(rows[found.owners], found)
+
+    def best_passages(self, vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        """Return for each row the product of a vector and the row's best passage, not-a-number where it has none.
+
+        None where no row has any: then there is nothing to work out.
+        """
+        if self._passages is None or not self.fits(vector):
+            return None
+        return self._passages.best(np.asarray(vector, np.float32), self._size)
 
     def clear(self, row: int) -> None:
-        """Take a row's vector away, bytes and all."""
+        """Take a row's vector and passages away, bytes and all."""
+        self._drop_passages(np.array([row]))
         if self.dimensions:
             self._buffer[row] = 0
         self._has[row] = False
@@ -197,6 +224,10 @@ class Matrix:
     def gather(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return a copy of the vectors of some rows."""
         return self._buffer[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
+
+    def _drop_passages(self, rows: NDArray[np.intp]) -> None:
+        if self._passages is not None and self._has[rows].any():
+            self._passages.drop(rows)
 
     def _mark_changed(self, row: int) -> None:
         self._centres = ()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
+from hybrid_memory.passage_vectors import are_sound
 from hybrid_memory.store.audit_notes import note_of_change, note_of_insert
 from hybrid_memory.store.encoding import check_moment, check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory
@@ -23,7 +24,8 @@ class ChangeSet:
 
     ``inserted`` are new rows. ``updated_rows`` are existing rows whose changeable fields are written anew. ``retiered`` are
     the other existing rows that change: of these only ``tier`` and ``rev`` differ. ``before`` holds the former state of
-    every existing row that was asked for. ``vectors`` belong to ``inserted`` and to ``revectored``, which are existing rows.
+    every existing row that was asked for. ``vectors`` belong to ``inserted`` and to ``revectored``, which are existing rows,
+    and ``passages`` to some of those.
     """
 
     log: tuple[LogEntry, ...]
@@ -34,6 +36,7 @@ class ChangeSet:
     before: Mapping[MemoryId, Memory]
     after: Mapping[MemoryId, Memory]
     vectors: Mapping[MemoryId, NDArray[np.float32]]
+    passages: Mapping[MemoryId, bytes]
 
     @property
     def memories(self) -> dict[MemoryId, Memory]:
@@ -91,6 +94,7 @@ def build_change_set(
         before=before,
         after=builder.after,
         vectors=builder.vectors,
+        passages=builder.passages,
     )
 
 
@@ -117,6 +121,17 @@ def checked_vector(vector: NDArray[np.float32], dimensions: int | None) -> NDArr
     return row
 
 
+def checked_passages(passages: bytes, dimensions: int | None) -> bytes:
+    """Return the passages of a memory that fit the pinned embedder.
+
+    Raises:
+        ConstraintViolation: they are none of this length.
+    """
+    if not are_sound(passages, dimensions or 0):
+        raise ConstraintViolation("passages must be packed, with as many components as the pinned embedder gives them")
+    return passages
+
+
 class _ChangeSetBuilder:
     """Builds one `ChangeSet`: each method applies one change to ``after`` and adds its line to the log."""
 
@@ -124,6 +139,7 @@ class _ChangeSetBuilder:
         self.log: list[LogEntry] = []
         self.after: dict[MemoryId, Memory] = {}
         self.vectors: dict[MemoryId, NDArray[np.float32]] = {}
+        self.passages: dict[MemoryId, bytes] = {}
         self.updated: set[MemoryId] = set()
         self._batch = batch
         self._namespace = namespace
@@ -136,7 +152,7 @@ class _ChangeSetBuilder:
         if memory.id in self.after:
             raise ConstraintViolation("one write cannot put the same id twice")
         if insert.vector is not None:
-            self.vectors[memory.id] = checked_vector(insert.vector, dimensions)
+            self._vector(memory.id, insert.vector, insert.passages, dimensions)
         self.after[memory.id] = memory
         self._announce(ChangeType.INSERT, memory, note_of_insert(memory))
 
@@ -158,8 +174,16 @@ class _ChangeSetBuilder:
 
     def set_vector(self, set_vector: SetVector, dimensions: int | None) -> None:
         current = self._existing(set_vector.id)
-        self.vectors[current.id] = checked_vector(set_vector.vector, dimensions)
+        self._vector(current.id, set_vector.vector, set_vector.passages, dimensions)
         self._announce(ChangeType.UPDATE, current, "vector")
+
+    def _vector(
+        self, id_: MemoryId, vector: NDArray[np.float32], passages: bytes | None, dimensions: int | None
+    ) -> None:
+        self.vectors[id_] = checked_vector(vector, dimensions)
+        self.passages.pop(id_, None)
+        if passages is not None:
+            self.passages[id_] = checked_passages(passages, dimensions)
 
     def _existing(self, id_: MemoryId) -> Memory:
         try:

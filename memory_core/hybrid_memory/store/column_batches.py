@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -33,6 +34,7 @@ def build_snapshot(
     memories: Mapping[MemoryId, Memory],
     vectors: Mapping[MemoryId, NDArray[np.float32]],
     usage: Mapping[MemoryId, Usage],
+    passages: Mapping[MemoryId, bytes],
     *,
     chunk: int = _CHUNK_ROWS,
 ) -> Snapshot:
@@ -49,7 +51,11 @@ def build_snapshot(
         speakers=speakers,
         batches=(column_batch(listed[at : at + chunk], usage, *codes) for at in range(0, len(listed), chunk)),
         vectors=(
-            VectorBatch(pack_ids(part), np.array([vectors[one] for one in part], np.float32))
+            VectorBatch(
+                pack_ids(part),
+                np.array([vectors[one] for one in part], np.float32),
+                {place: passages[one] for place, one in enumerate(part) if one in passages},
+            )
             for part in (with_vector[at : at + chunk] for at in range(0, len(with_vector), chunk))
         ),
     )
@@ -152,3 +158,13 @@ _HEX_VALUE[np.frombuffer(_DIGITS, np.uint8)] = np.arange(16)
 
 def _micros(moments: Sequence[datetime | None]) -> NDArray[np.int64]:
     return np.array([NO_TIME if moment is None else to_micros(moment) for moment in moments], np.int64)
+
+
+def finite_vectors(ids: NDArray[np.bytes_], matrix: NDArray[np.float32], passages: Mapping[int, bytes]) -> VectorBatch:
+    """Return vectors without those that are none; one sum over all spares the look at each."""
+    flat = matrix.reshape(-1)
+    if math.isfinite(float(flat @ flat)):
+        return VectorBatch(ids, matrix, passages)
+    rows = np.flatnonzero(np.isfinite(matrix).all(axis=1))
+    kept = {place: passages[row] for place, row in enumerate(rows.tolist()) if row in passages}
+    return VectorBatch(ids[rows], matrix[rows], kept)

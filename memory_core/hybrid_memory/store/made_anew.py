@@ -37,22 +37,24 @@ class Unembedded:
 
 @dataclass(frozen=True, slots=True)
 class MemoryText:
-    """What a memory's vector is made of."""
+    """What a memory's vector is made of; ``is_turn`` as `Memory.is_turn`."""
 
     namespace: str
     id: MemoryId
     content: str
     speaker: str | None
     key: str | None
+    is_turn: bool
 
 
 @dataclass(frozen=True, slots=True)
 class NewVector:
-    """A memory's vector by the next embedder."""
+    """A memory's vector by the next embedder, and those of its passages as they are stored."""
 
     namespace: str
     id: MemoryId
     vector: NDArray[np.float32]
+    passages: bytes | None = None
 
 
 class EmbedderChangeStore(Protocol):
@@ -91,6 +93,10 @@ class EmbedderChangeStore(Protocol):
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""
+        ...
+
+    def passages(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages by the next embedder of those memories that have some."""
         ...
 
     def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:

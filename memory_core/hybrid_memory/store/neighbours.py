@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 class News:
     """A part of a namespace's log, in order, with the memories that it names as they are now (not those that were purged since).
 
-    ``vectors`` are those that the memories have.
+    ``vectors`` and ``passages`` are those that the memories have.
     """
 
     log: Sequence[LogEntry]
     memories: Mapping[MemoryId, Memory]
     vectors: Mapping[MemoryId, NDArray[np.float32]]
+    passages: Mapping[MemoryId, bytes]
 
 
 class Follower(Protocol):

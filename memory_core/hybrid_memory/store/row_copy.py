@@ -38,7 +38,10 @@ OnRows: TypeAlias = Callable[[int, int], None]
 
 
 class Value(Enum):
-    """What stands in a column. ``NUMBERS`` are the bytes of int32, ``VECTOR`` those of float32, both little endian."""
+    """What stands in a column. ``NUMBERS`` are the bytes of int32, ``VECTOR`` those of float32, both little endian.
+
+    ``PASSAGES`` are those of `hybrid_memory.passage_vectors`.
+    """
 
     TEXT = "text"
     INTEGER = "integer"
@@ -46,6 +49,7 @@ class Value(Enum):
     BOOLEAN = "boolean"
     NUMBERS = "numbers"
     VECTOR = "vector"
+    PASSAGES = "passages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,9 @@ MEMORY = MovedTable(
     },
     ordered=True,
 )
-VECTOR = MovedTable("vector", _numbers("embedder") | _texts("namespace", "id") | {"vec": Value.VECTOR})
+VECTOR = MovedTable(
+    "vector", _numbers("embedder") | _texts("namespace", "id") | {"vec": Value.VECTOR, "passages": Value.PASSAGES}
+)
 LOG = MovedTable(
     "log",
     _texts("namespace")

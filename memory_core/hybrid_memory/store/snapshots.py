@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,10 +65,14 @@ class ColumnBatch:
 
 @dataclass(frozen=True, slots=True)
 class VectorBatch:
-    """Some memories' vectors: ``matrix`` is (ids, dimensions) float32. They mostly follow the order of the memories."""
+    """Some memories' vectors: ``matrix`` is (ids, dimensions) float32. They mostly follow the order of the memories.
+
+    ``passages`` leads from a memory's place in ``ids`` to its passages (`hybrid_memory.passage_vectors`), where it has some.
+    """
 
     ids: NDArray[np.bytes_]
     matrix: NDArray[np.float32]
+    passages: Mapping[int, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A memory with what is kept beside it; each may be missing."""
+    """A memory with what is kept beside it; each may be missing, and there are no passages without a vector."""
 
     memory: Memory
     usage: Usage | None = None
     vector: NDArray[np.float32] | None = None
+    passages: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,10 +52,14 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new memory and its unit vector (float32); without a vector it is found by words alone until one follows."""
+    """A new memory and its unit vector (float32); without a vector it is found by words alone until one follows.
+
+    ``passages`` are the vectors of its passages (`hybrid_memory.passage_vectors`), None where it has none.
+    """
 
     memory: Memory
     vector: NDArray[np.float32] | None = None
+    passages: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +87,11 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class SetVector:
-    """The vector of a memory follows: its first one, or one in place of another. The memory's ``rev`` stays."""
+    """The vector of a memory follows, with its passages: its first one, or one in place of another. The memory's ``rev`` stays."""
 
     id: MemoryId
     vector: NDArray[np.float32]
+    passages: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +160,8 @@ class CommitResult:
     """The outcome of a write.
 
     ``result`` is that of the batch; where ``replayed`` says that the request had been done before, it is what was kept then.
-    ``log`` and ``memories`` (their state after the write, by id) and ``vectors`` are what a search structure must apply;
-    they are empty when the request is replayed.
+    ``log`` and ``memories`` (their state after the write, by id), ``vectors`` and ``passages`` are what a search structure must
+    apply; they are empty when the request is replayed.
     """
 
     result: Any
@@ -166,6 +171,7 @@ class CommitResult:
     log: tuple[LogEntry, ...] = ()
     memories: Mapping[MemoryId, Memory] = field(default_factory=dict)
     vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+    passages: Mapping[MemoryId, bytes] = field(default_factory=dict)
 
 
 class ResultCodec(Protocol):
@@ -224,6 +230,10 @@ class WriteView(Protocol):
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
+        ...
+
+    def passages(self, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages of those memories that have some."""
         ...
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:

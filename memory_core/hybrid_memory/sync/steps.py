@@ -27,10 +27,11 @@ _COMPARED = tuple(name for name in NAMES if name not in DERIVED)
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A new memory with what search knows of its words, and its vector (None while the model is missing)."""
+    """A new memory with what search knows of its words, and its vector (None while the model is missing) and passages."""
 
     memory: Memory
-    vector: NDArray[np.float32] | None
+    vector: NDArray[np.float32] | None = None
+    passages: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ class _Step:
         if encoded is None or encoded.memory.content != memory.content:
             return MemoryItem(replace(memory, terms=(), names=(), days=(), aspects=0, encoding=0), usage)
         words: dict[str, Any] = {name: getattr(encoded.memory, name) for name in DERIVED}
-        return MemoryItem(replace(memory, **words), usage, encoded.vector)
+        return MemoryItem(replace(memory, **words), usage, encoded.vector, encoded.passages)
 
     def _saw(self, state: State) -> None:
         self._clock = follows(self._clock, (state.born, state.gone, *state.stamps.values()))

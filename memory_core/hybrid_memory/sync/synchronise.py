@@ -45,18 +45,14 @@ from hybrid_memory.sync.segments import (
 )
 from hybrid_memory.sync.stamps import AHEAD_AT_MOST
 from hybrid_memory.sync.steps import Encoded, StepResult, decide_heard, decide_noticed, told
-from hybrid_memory.text_encoder import text_of
+from hybrid_memory.text_encoder import Embed, embedded
 from hybrid_memory.word_encoding import with_encoded_words
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from hybrid_memory.clock import RandomSource
     from hybrid_memory.store.whole import WholeStore
     from hybrid_memory.sync.machine import Machine
 
-Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32] | None]"
 OnProgress: TypeAlias = Callable[[int, int], None]
 
 _ENTRIES_AT_ONCE = 5000  # of the log, in one transaction
@@ -387,8 +383,10 @@ class _Synchronisation:
         new = [
             with_encoded_words(one, self._store.hasher) for id_, one in given.items() if (namespace, id_) not in there
         ]
-        rows = self.embed([text_of(one) for one in new]) if new else None
-        return {one.id: Encoded(one, None if rows is None else rows[at]) for at, one in enumerate(new)}
+        rows = embedded(new, self.embed)
+        if rows is None:
+            return {one.id: Encoded(one) for one in new}
+        return {one.id: Encoded(one, *row) for one, row in zip(new, rows, strict=True)}
 
     # --- retiring -----------------------------------------------------------------------------------------------------
 

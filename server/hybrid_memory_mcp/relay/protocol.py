@@ -18,7 +18,7 @@ PROTOCOL_VERSION = 1
 
 # The newest schemas that this program knows, of the file and of the database. A newer program replaces the hub of an older one,
 # which may not be able to open the store any more; the schema comes first because it decides about that.
-SCHEMAS = (8, 8)
+SCHEMAS = (9, 9)
 PROGRAM = ".".join(map(str, (*SCHEMAS, __version__)))
 
 # Operations that a hub of any version understands, or answers with `FAILED`.

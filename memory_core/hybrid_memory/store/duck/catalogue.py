@@ -18,7 +18,7 @@ import duckdb
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.database_file import FORMAT
-from hybrid_memory.store.duck.schema import MAKE_RECORD, MIGRATIONS
+from hybrid_memory.store.duck.schema import M009_PASSAGES, MAKE_RECORD, MIGRATIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _OTHERS = (
 _NAME = "SELECT system.main.current_database()"
 _EMBEDDERS = Template("SELECT number, dimensions FROM ${prefix}embedder")
 _VECTORS = re.compile(
-    r'CREATE TABLE vector_(\d+)\("?namespace"? VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT\[(\d+)\] NOT NULL\);'
+    r'CREATE TABLE vector_(\d+)\("?namespace"? VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT\[(\d+)\] NOT NULL(, passages BLOB)?\);'
 )
 # The digest of what the newest schema declares, as DuckDB 1.5 writes it; another one is compared word by word, which takes 20 ms.
 _NEWEST = "6c3f37ac18a758c2"
@@ -69,7 +69,7 @@ def foreign_tables(
         expected = declared_by(migrations)
         found = [name for name in ours.keys() | expected.keys() if ours.get(name) != expected.get(name)]
     if not found:
-        found = _wrong_vectors(session, vectors, prefix)
+        found = _wrong_vectors(session, vectors, prefix, has_passages=migrations >= M009_PASSAGES.number)
     return sorted(found)
 
 
@@ -110,8 +110,11 @@ def _by_name(what: str, rows: Iterable[Sequence[str]]) -> dict[str, str]:
     return {f"{what} {name if schema == 'main' else f'{schema}.{name}'}": sql for name, sql, schema in rows}
 
 
-def _wrong_vectors(session: SqlSession, vectors: Mapping[str, str], prefix: str) -> list[str]:
+def _wrong_vectors(session: SqlSession, vectors: Mapping[str, str], prefix: str, *, has_passages: bool) -> list[str]:
     embedders = session.rows(_EMBEDDERS.substitute(prefix=prefix))
-    expected = {f"table vector_{abs(number)}": (str(abs(number)), str(dimensions)) for number, dimensions in embedders}
-    made = {name: match.groups() for name, sql in vectors.items() if (match := _VECTORS.fullmatch(sql))}
+    passages = ", passages BLOB" if has_passages else ""
+    expected = {
+        f"table vector_{abs(number)}": (str(abs(number)), str(length), passages) for number, length in embedders
+    }
+    made = {name: match.groups("") for name, sql in vectors.items() if (match := _VECTORS.fullmatch(sql))}
     return [name for name in vectors.keys() | expected.keys() if made.get(name) != expected.get(name, ())]

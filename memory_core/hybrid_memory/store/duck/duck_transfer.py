@@ -16,7 +16,7 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_notes import note_of_insert
-from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.batch import checked_passages, checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.files.database_copy import copy_database
 from hybrid_memory.store.duck.import_rows import (
@@ -269,10 +269,11 @@ def _read_memories(
     ids = [memory.id for memory in found.values()]
     usage = tables.read_usage(session, name, ids)
     vectors = VectorTable(pinned).by_id(session, name, ids) if pinned else {}
+    passages = VectorTable(pinned).passages(session, name, ids) if pinned else {}
     for place in places:
         memory = found.get(place)
         if memory is not None:
-            yield MemoryItem(memory, usage.get(memory.id), vectors.get(memory.id))
+            yield MemoryItem(memory, usage.get(memory.id), vectors.get(memory.id), passages.get(memory.id))
 
 
 def store_memories(
@@ -307,7 +308,12 @@ def _insert_vectors(transaction: Transaction, items: Sequence[MemoryItem]) -> No
         if one.vector is not None
     }
     if pinned is not None and vectors:
-        VectorTable(pinned).insert_many(transaction.changes, vectors)
+        passages = {
+            (one.memory.namespace, one.memory.id): checked_passages(one.passages, pinned.dimensions)
+            for one in items
+            if one.passages is not None
+        }
+        VectorTable(pinned).insert_many(transaction.changes, vectors, passages)
 
 
 def _log_inserts(

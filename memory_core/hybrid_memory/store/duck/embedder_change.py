@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.batch import checked_passages, checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.vector_tables import VectorTable
@@ -32,7 +32,7 @@ _NEXT_EMBEDDER = "SELECT -number, identity, dimensions FROM embedder WHERE numbe
 _DELETE = "DELETE FROM embedder WHERE number = ?"
 _TOTAL = "SELECT count(*) FROM memory"
 _TEXTS = """
-    SELECT namespace, id, content, speaker, key FROM memory
+    SELECT namespace, id, content, speaker, key, speaker IS NOT NULL AND occurred_at IS NOT NULL FROM memory
     WHERE rowid BETWEEN ? AND ? AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
 """
 
@@ -91,13 +91,24 @@ class DuckEmbedderChange:
         with self._engine.transaction() as (session, reads, _):
             found = _required(reads)
             given = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
+            passages = {
+                (one.namespace, one.id): checked_passages(one.passages, found.dimensions)
+                for one in vectors
+                if one.passages is not None
+            }
             known = VectorTable(found).known(reads, list(given))
-            VectorTable(found).insert_many(session, {key: vector for key, vector in given.items() if key not in known})
+            new = {key: vector for key, vector in given.items() if key not in known}
+            VectorTable(found).insert_many(session, new, passages)
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""
         with self._engine.snapshot() as session:
             return VectorTable(_required(session)).by_id(session, namespace, ids)
+
+    def passages(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages by the next embedder of those memories that have some."""
+        with self._engine.snapshot() as session:
+            return VectorTable(_required(session)).passages(session, namespace, ids)
 
     def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:
         """Return the next embedder's vectors of a namespace, read from the file as they are asked for."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
-from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.vector_tables import VectorTable, passages_text
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.row_copy import (
@@ -41,16 +41,19 @@ _INSERT = Template(
 )
 _COUNT = Template("SELECT count(*) FROM $table")
 _DROP = Template("DROP TABLE $table")
-_VECTOR_NAMES = Template("SELECT namespace, id FROM vector_$number WHERE rowid BETWEEN ? AND ? ORDER BY rowid")
+_VECTOR_NAMES = Template(
+    "SELECT namespace, id, passages FROM vector_$number WHERE rowid BETWEEN ? AND ? ORDER BY rowid"
+)
 _VECTOR_PARTS = Template("SELECT unnest(vec) AS part FROM vector_$number WHERE rowid BETWEEN ? AND ?")
 # A list is made of numbers that lie behind each other: a tenth of the time that their text would take. The one thread of such a session
 # takes them in their order (an ORDER BY in the list takes three times as long), and the sums that are compared afterwards would tell.
 _VECTOR_INSERT = Template("""
-    INSERT INTO vector_$number (namespace, id, vec)
-    SELECT name.namespace, name.id, vec FROM (
+    INSERT INTO vector_$number (namespace, id, vec, passages)
+    SELECT name.namespace, name.id, vec, from_base64(name.passages) FROM (
         SELECT place, list(number)::FLOAT[$dimensions] AS vec FROM moved_numbers GROUP BY place
-    ) JOIN (SELECT unnest(from_json(?, '[{"place": "BIGINT", "namespace": "VARCHAR", "id": "VARCHAR"}]')) AS name)
-        ON name.place = place
+    ) JOIN (
+        SELECT unnest(from_json(?, '[{"place": "BIGINT", "namespace": "VARCHAR", "id": "VARCHAR", "passages": "VARCHAR"}]')) AS name
+    ) ON name.place = place
     ORDER BY place
 """)
 _HAS_VECTORS = Template("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'vector_$number'")
@@ -179,7 +182,10 @@ class DuckRows:
             if isinstance(part, np.ma.MaskedArray):
                 part = part.filled(np.nan)
             matrix = np.ascontiguousarray(part, _VECTOR_DTYPE).reshape(len(names), -1)
-            yield [(number, *name, vector.tobytes()) for name, vector in zip(names, matrix, strict=True)]
+            yield [
+                (number, namespace, id_, vector.tobytes(), passages)
+                for (namespace, id_, passages), vector in zip(names, matrix, strict=True)
+            ]
 
 
 class DuckRowTarget:
@@ -282,7 +288,10 @@ class DuckRowTarget:
             matrix = np.frombuffer(b"".join(row[3] for row in ours), _VECTOR_DTYPE)
             if len(matrix) != len(ours) * one.dimensions:
                 raise StoreDamaged("a vector has another length than its embedder's; run `hybrid-memory-mcp doctor`")
-            names = [{"place": place, "namespace": row[1], "id": row[2]} for place, row in enumerate(ours)]
+            names = [
+                {"place": place, "namespace": row[1], "id": row[2], "passages": passages_text(row[4])}
+                for place, row in enumerate(ours)
+            ]
             statement = _VECTOR_INSERT.substitute(number=int(one.number), dimensions=int(one.dimensions))
             places = np.repeat(np.arange(len(ours)), one.dimensions)
             self._session.change_with("moved_numbers", {"number": matrix, "place": places}, statement, to_json(names))

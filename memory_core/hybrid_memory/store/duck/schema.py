@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from string import Template
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged
@@ -21,16 +22,21 @@ MAKE_RECORD = """
     CREATE TABLE migration (number INTEGER NOT NULL PRIMARY KEY, name VARCHAR NOT NULL, applied_at BIGINT NOT NULL)
 """
 _DONE = "SELECT number FROM migration ORDER BY number"
+_EMBEDDERS = "SELECT abs(number) FROM embedder"
 _RECORD = "INSERT INTO migration (number, name, applied_at) VALUES (?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema: its number, a name for people, and what it does."""
+    """One step of the schema: its number, a name for people, and what it does.
+
+    ``of_vectors`` is done to the vector table of each embedder, ``$number`` being the embedder's.
+    """
 
     number: int
     name: str
     statements: tuple[str, ...]
+    of_vectors: Template | None = None
 
 
 M001_BEGIN = Migration(
@@ -224,9 +230,12 @@ M008_SEEING = Migration(
     ),
 )
 
+# The vectors of a memory's passages (`hybrid_memory.passage_vectors`); memories that are there get theirs when they are embedded anew.
+M009_PASSAGES = Migration(9, "passages", (), Template("ALTER TABLE vector_$number ADD COLUMN passages BLOB"))
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS),
-    *(M006_TRUST, M007_SYNC, M008_SEEING),
+    *(M006_TRUST, M007_SYNC, M008_SEEING, M009_PASSAGES),
 )
 
 
@@ -268,6 +277,9 @@ def _apply(session: SqlSession, migration: Migration, now: datetime) -> None:
             session.rows(MAKE_RECORD)
         for statement in migration.statements:
             session.rows(statement)
+        if migration.of_vectors is not None:
+            for (number,) in session.rows(_EMBEDDERS):
+                session.rows(migration.of_vectors.substitute(number=int(number)))
         session.change(_RECORD, migration.number, migration.name, to_micros(now))
         session.commit()
     except BaseException:

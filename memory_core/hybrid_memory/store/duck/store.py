@@ -304,7 +304,10 @@ class DuckStore:
         """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
         log = self.changes(namespace, after, limit)
         ids = tuple(dict.fromkeys(entry.id for entry in log))
-        return News(log, self.get(namespace, ids), self.vectors(namespace, ids))
+        with self._engine.snapshot() as session:
+            pinned = pinned_embedder(session)
+            passages = VectorTable(pinned).passages(session, namespace, ids) if pinned else {}
+        return News(log, self.get(namespace, ids), self.vectors(namespace, ids), passages)
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
         """Return all log entries of some memories in order."""

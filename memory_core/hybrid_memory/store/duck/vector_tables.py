@@ -5,8 +5,8 @@ The table of the embedder in use is read and written row by row, that of the nex
 
 from __future__ import annotations
 
+import base64
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.column_batches import pack_ids, split_ids
+from hybrid_memory.passage_vectors import are_sound
+from hybrid_memory.store.column_batches import finite_vectors, pack_ids, split_ids
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import to_json
@@ -26,14 +27,21 @@ from hybrid_memory.store.snapshots import VectorBatch
 
 _CREATE = Template("""
     CREATE TABLE vector_$number (
-        namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL
+        namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL, passages BLOB
     )
 """)
-_INSERT = Template("INSERT INTO vector_$number (namespace, id, vec) VALUES (?, ?, ?::VARCHAR::FLOAT[$dimensions])")
+# Values are those of JSON, so that the journal can keep them: bytes are base64.
+_INSERT = Template("""
+    INSERT INTO vector_$number (namespace, id, vec, passages) VALUES (?, ?, ?::VARCHAR::FLOAT[$dimensions], from_base64(?))
+""")
 _DELETE = Template("DELETE FROM vector_$number WHERE namespace = ? AND id = ?")
 _SELECT = Template("""
     SELECT id, vec FROM vector_$number
     WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+""")
+_PASSAGES = Template("""
+    SELECT id, passages FROM vector_$number
+    WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]'))) AND passages IS NOT NULL
 """)
 _BOUNDS = Template("SELECT min(rowid), max(rowid) FROM vector_$number WHERE namespace = ?")
 _SPAN_IDS = Template("""
@@ -43,6 +51,13 @@ _SPAN_IDS = Template("""
 _PLAIN_IDS = Template("SELECT id FROM vector_$number WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1")
 _SPAN = Template("""
     SELECT unnest(vec) AS part FROM vector_$number WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1
+""")
+# The places of those that have some, in the order of the span's other statements.
+_SPAN_PASSAGES = Template("""
+    SELECT place, passages FROM (
+        SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, passages FROM vector_$number
+        WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1
+    ) WHERE passages IS NOT NULL
 """)
 _COUNT = Template("SELECT count(*) FROM vector_$number")
 _DROP = Template("DROP TABLE vector_$number")
@@ -57,9 +72,11 @@ _KNOWN = Template("""
     ) USING (namespace, id)
 """)
 _INSERT_MANY = Template("""
-    INSERT INTO vector_$number (namespace, id, vec)
-    SELECT unnest(from_json(?, '["VARCHAR"]')), unnest(from_json(?, '["VARCHAR"]')),
-        unnest(?::VARCHAR::FLOAT[$dimensions][])
+    INSERT INTO vector_$number (namespace, id, vec, passages)
+    SELECT namespace, id, vec, from_base64(passages) FROM (
+        SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace, unnest(from_json(?, '["VARCHAR"]')) AS id,
+            unnest(?::VARCHAR::FLOAT[$dimensions][]) AS vec, unnest(from_json(?, '["VARCHAR"]')) AS passages
+    )
 """)
 _HAS_ORPHANS = Template("""
     SELECT count(*) FROM vector_$number AS v
@@ -81,15 +98,6 @@ def _finite(vector: Sequence[float | None], dimensions: int) -> NDArray[np.float
     return found if found.shape == (dimensions,) and np.isfinite(found).all() else None
 
 
-def _finite_rows(ids: NDArray[np.bytes_], matrix: NDArray[np.float32]) -> VectorBatch:
-    """Return vectors without those that are none; one sum over all spares the look at each."""
-    flat = matrix.reshape(-1)
-    if math.isfinite(float(flat @ flat)):
-        return VectorBatch(ids, matrix)
-    rows = np.isfinite(matrix).all(axis=1)
-    return VectorBatch(ids[rows], matrix[rows])
-
-
 @lru_cache(maxsize=4)
 def _row_format(dimensions: int) -> str:
     return "[" + ",".join(["%.9g"] * dimensions) + "]"
@@ -98,6 +106,11 @@ def _row_format(dimensions: int) -> str:
 def _vector_text(vector: NDArray[np.float32]) -> str:
     """Nine digits give every float32 back exactly; DuckDB 1.5 binds lists of numbers many times slower than text."""
     return _row_format(len(vector)) % tuple(vector.tolist())
+
+
+def passages_text(passages: bytes | None) -> str | None:
+    """Return passages as a value of JSON."""
+    return None if passages is None else base64.b64encode(passages).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +128,16 @@ class VectorTable:
         """Make the table."""
         session.rows(self._statement(_CREATE))
 
-    def insert(self, session: SqlSession, namespace: str, id_: MemoryId, vector: NDArray[np.float32]) -> None:
-        """Insert a memory's vector."""
-        session.change(self._statement(_INSERT), namespace, id_, _vector_text(vector))
+    def insert(
+        self,
+        session: SqlSession,
+        namespace: str,
+        id_: MemoryId,
+        vector: NDArray[np.float32],
+        passages: bytes | None,
+    ) -> None:
+        """Insert a memory's vector, with those of its passages."""
+        session.change(self._statement(_INSERT), namespace, id_, _vector_text(vector), passages_text(passages))
 
     def remove(self, session: SqlSession, namespace: str, id_: MemoryId) -> None:
         """Remove a memory's vector, if it has one."""
@@ -133,6 +153,12 @@ class VectorTable:
         found = session.rows(self._statement(_SELECT), namespace, to_json(wanted))
         read = ((id_, _finite(vector, self.dimensions)) for id_, vector in found)
         return {MemoryId(id_): vector for id_, vector in read if vector is not None}
+
+    def passages(self, session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages of those memories that have some."""
+        wanted = list(dict.fromkeys(ids))
+        found = session.rows(self._statement(_PASSAGES), namespace, to_json(wanted)) if wanted else ()
+        return {MemoryId(id_): passages for id_, passages in found if are_sound(passages, self.dimensions)}
 
     def spans(self, session: SqlSession, namespace: str) -> Iterator[VectorBatch]:
         """Yield a namespace's vectors, span by span of row ids; the session must be in one transaction meanwhile.
@@ -152,7 +178,8 @@ class VectorTable:
                 part = session.columns(self._statement(_SPAN), *span)["part"]
                 if isinstance(part, np.ma.MaskedArray):
                     part = part.filled(np.nan)
-                yield _finite_rows(ids, np.asarray(part, np.float32).reshape(-1, self.dimensions))
+                passages: dict[int, bytes] = dict(session.rows(self._statement(_SPAN_PASSAGES), *span))
+                yield finite_vectors(ids, np.asarray(part, np.float32).reshape(-1, self.dimensions), passages)
 
     def count(self, session: SqlSession) -> int:
         """Return how many vectors there are."""
@@ -167,13 +194,16 @@ class VectorTable:
         """Return those of the keys that have a vector."""
         return {(namespace, MemoryId(id_)) for namespace, id_ in session.rows(self._statement(_KNOWN), *_columns(keys))}
 
-    def insert_many(self, session: SqlSession, vectors: Mapping[Key, NDArray[np.float32]]) -> None:
+    def insert_many(
+        self, session: SqlSession, vectors: Mapping[Key, NDArray[np.float32]], passages: Mapping[Key, bytes]
+    ) -> None:
         """Insert many vectors by one statement, a quarter of the time that one by one would take."""
         if vectors:
             session.change(
                 self._statement(_INSERT_MANY),
                 *_columns(list(vectors)),
                 "[" + ",".join(map(_vector_text, vectors.values())) + "]",
+                json.dumps([passages_text(passages.get(key)) for key in vectors]),
             )
 
     def remove_orphans(self, session: SqlSession, reads: SqlSession) -> None:

@@ -87,6 +87,11 @@ class DuckWriteView:
         pinned = self._cache.embedder
         return VectorTable(pinned).by_id(self._session, self._namespace, ids) if pinned else {}
 
+    def passages(self, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages of those memories that have some."""
+        pinned = self._cache.embedder
+        return VectorTable(pinned).passages(self._session, self._namespace, ids) if pinned else {}
+
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
         key = (self._namespace, session, agent, tier)
@@ -183,6 +188,7 @@ def decide_and_apply(
         log=changes.log,
         memories=changes.memories,
         vectors=changes.vectors,
+        passages=changes.passages,
     )
 
 
@@ -194,7 +200,7 @@ def _write_memories(session: SqlSession, cache: WriterCache, namespace: str, cha
         for id_ in changes.revectored:
             table.remove(session, namespace, id_)
         for id_, vector in changes.vectors.items():
-            table.insert(session, namespace, id_, vector)
+            table.insert(session, namespace, id_, vector, changes.passages.get(id_))
     for memory in changes.updated_rows:
         if update_memory(session, memory, changes.before[memory.id].rev) != 1:
             raise ConcurrentModification("a memory changed since it was read; read it again and repeat")

@@ -31,6 +31,7 @@ class NamespaceRecords:
     name: str = ""
     memories: dict[MemoryId, Memory] = field(default_factory=dict)
     vectors: dict[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+    passages: dict[MemoryId, bytes] = field(default_factory=dict)
     usage: dict[MemoryId, Usage] = field(default_factory=dict)
     buffers: dict[tuple[str, str], BufferState] = field(default_factory=dict)
     log: list[LogEntry] = field(default_factory=list)
@@ -79,6 +80,7 @@ class NextVectors:
     identity: str
     dimensions: int
     vectors: dict[tuple[str, MemoryId], NDArray[np.float32]] = field(default_factory=dict)
+    passages: dict[tuple[str, MemoryId], bytes] = field(default_factory=dict)
 
 
 class StoreData:

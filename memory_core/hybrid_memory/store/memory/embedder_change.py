@@ -61,23 +61,35 @@ class MemoryEmbedderChange:
         with self._data.reading():
             every = self._all_memories()
             found = [every[place] for place in places if place < len(every)]
-            return [MemoryText(name, one.id, one.content, one.speaker, one.key) for name, one in found]
+            return [MemoryText(name, one.id, one.content, one.speaker, one.key, one.is_turn) for name, one in found]
 
     def add_vectors(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the next embedder."""
-        from hybrid_memory.store.batch import checked_vector
+        from hybrid_memory.store.batch import checked_passages, checked_vector
 
         with self._data.writing():
             next_embedder = self._required()
             dimensions = next_embedder.dimensions
-            given = {(one.namespace, one.id): checked_vector(one.vector, dimensions) for one in vectors}
-            next_embedder.vectors = given | next_embedder.vectors
+            for one in vectors:
+                key = one.namespace, one.id
+                vector = checked_vector(one.vector, dimensions)
+                passages = None if one.passages is None else checked_passages(one.passages, dimensions)
+                if key not in next_embedder.vectors:
+                    next_embedder.vectors[key] = vector
+                    if passages is not None:
+                        next_embedder.passages[key] = passages
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""
         with self._data.reading():
             vectors = self._required().vectors
             return {id_: vectors[namespace, id_] for id_ in ids if (namespace, id_) in vectors}
+
+    def passages(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages by the next embedder of those memories that have some."""
+        with self._data.reading():
+            passages = self._required().passages
+            return {id_: passages[namespace, id_] for id_ in ids if (namespace, id_) in passages}
 
     def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:
         """Return the next embedder's vectors of a namespace."""
@@ -86,8 +98,11 @@ class MemoryEmbedderChange:
         from hybrid_memory.store.column_batches import pack_ids
 
         with self._data.reading():
-            found = {id_: vector for (name, id_), vector in self._required().vectors.items() if name == namespace}
-        return [VectorBatch(pack_ids(list(found)), np.stack(list(found.values())))] if found else []
+            target = self._required()
+            found = {id_: vector for (name, id_), vector in target.vectors.items() if name == namespace}
+            stored = [target.passages.get((namespace, id_)) for id_ in found]
+        passages = {place: one for place, one in enumerate(stored) if one is not None}
+        return [VectorBatch(pack_ids(list(found)), np.stack(list(found.values())), passages)] if found else []
 
     def finish(self) -> None:
         """Let the next embedder be the store's."""
@@ -95,9 +110,13 @@ class MemoryEmbedderChange:
             done = self._required()
             for records in self._data.namespaces.values():
                 records.vectors.clear()
+                records.passages.clear()
             for (namespace, id_), vector in done.vectors.items():
                 if id_ in self._data.namespaces[namespace].memories:
                     self._data.namespaces[namespace].vectors[id_] = vector
+            for (namespace, id_), passages in done.passages.items():
+                if id_ in self._data.namespaces[namespace].memories:
+                    self._data.namespaces[namespace].passages[id_] = passages
             self._data.embedder, self._next = (done.identity, done.dimensions), None
 
     def cancel(self) -> None:

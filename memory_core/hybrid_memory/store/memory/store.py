@@ -175,7 +175,7 @@ class MemoryStore:
         """Return head and rows of this moment."""
         with self._data.reading():
             records = self._namespace(namespace)
-            copies = dict(records.memories), dict(records.vectors), dict(records.usage)
+            copies = dict(records.memories), dict(records.vectors), dict(records.usage), dict(records.passages)
             head = records.head
         from hybrid_memory.store.column_batches import build_snapshot
 
@@ -190,7 +190,9 @@ class MemoryStore:
         """Return log entries behind ``after``, and what they are about; raises `LogTrimmed`."""
         log = self.changes(namespace, after, limit)
         ids = tuple(dict.fromkeys(entry.id for entry in log))
-        return News(log, self.get(namespace, ids), self.vectors(namespace, ids))
+        with self._data.reading():
+            passages = existing(self._namespace(namespace).passages, ids)
+        return News(log, self.get(namespace, ids), self.vectors(namespace, ids), passages)
 
     def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
         """Return all log entries of some memories in order."""
@@ -432,6 +434,7 @@ class MemoryStore:
             log=changes.log,
             memories={id_: records.memories[id_] for id_ in changes.memories},
             vectors=changes.vectors,
+            passages=changes.passages,
         )
 
     @staticmethod
@@ -439,6 +442,9 @@ class MemoryStore:
         for id_, memory in changes.memories.items():
             records.memories[id_] = replace(memory, metadata=object_from_json(object_to_json(memory.metadata)))
         records.vectors.update(changes.vectors)
+        for id_ in changes.revectored:
+            records.passages.pop(id_, None)
+        records.passages.update(changes.passages)
         records.log.extend(changes.log)
         link = (records.chain[-1].link if records.chain else None) or ""
         records.chain.extend(chained(records.name, changes.log, link, os.urandom(SALT_BYTES * len(changes.log))))

@@ -51,6 +51,10 @@ class MemoryWriteView:
         """Return the vectors of those memories that have one."""
         return existing(self._records.vectors, ids)
 
+    def passages(self, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages of those memories that have some."""
+        return existing(self._records.passages, ids)
+
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
         memories = self._records.memories.values()

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.batch import checked_passages, checked_vector
 from hybrid_memory.store.encoding import check_text
 from hybrid_memory.store.made_anew import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.repeating import again, repeated
-from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, add_vectors, pinned_embedder, vectors_by_id
+from hybrid_memory.store.postgres.vector_table import (
+    PinnedEmbedder,
+    add_vectors,
+    passages_by_id,
+    pinned_embedder,
+    vectors_by_id,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +64,10 @@ _UNEMBEDDED = """
     )
     ORDER BY place LIMIT $3
 """
-_TEXTS = "SELECT namespace, id, content, speaker, key FROM memory WHERE place = ANY ($1::bigint[])"
+_TEXTS = """
+    SELECT namespace, id, content, speaker, key, speaker IS NOT NULL AND occurred_at IS NOT NULL FROM memory
+    WHERE place = ANY ($1::bigint[])
+"""
 _PART_ROWS = 5_000
 
 
@@ -128,13 +137,24 @@ class PostgresEmbedderChange:
             self._guard(session)
             found = _required(session, _NEXT_KEPT)
             given = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
-            add_vectors(session, found.number, given)
+            passages = {
+                (one.namespace, one.id): checked_passages(one.passages, found.dimensions)
+                for one in vectors
+                if one.passages is not None
+            }
+            add_vectors(session, found.number, given, passages)
 
     @repeated
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""
         with self.connections.snapshot([namespace]) as session:
             return vectors_by_id(session, _required(session), namespace, ids)
+
+    @repeated
+    def passages(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages by the next embedder of those memories that have some."""
+        with self.connections.snapshot([namespace]) as session:
+            return passages_by_id(session, _required(session), namespace, ids)
 
     @repeated
     def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:

@@ -10,7 +10,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.export_order import in_order, readable_texts
 from hybrid_memory.store.postgres import tables
 from hybrid_memory.store.postgres.memory_table import COLUMNS, readable
-from hybrid_memory.store.postgres.vector_table import pinned_embedder, vectors_by_id
+from hybrid_memory.store.postgres.vector_table import passages_by_id, pinned_embedder, vectors_by_id
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -101,5 +101,6 @@ def _read_memories(
     ids = [MemoryId(memory.id) for memory in found.values()]
     usage = tables.read_usage(session, name, ids)
     vectors = vectors_by_id(session, pinned, name, ids) if pinned else {}
+    passages = passages_by_id(session, pinned, name, ids) if pinned else {}
     for one in (found[place] for place in places if place in found):
-        yield MemoryItem(one, usage.get(one.id), vectors.get(one.id))
+        yield MemoryItem(one, usage.get(one.id), vectors.get(one.id), passages.get(one.id))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NEWS = Template("""
     SELECT head.position, head.link, head.trimmed_before, embedder.dimensions,
         log.position, log.change, log.id, log.rev, log.made_at, log.actor, log.action, log.digest, coalesce(log.note, ''),
-        vector.vec, $columns
+        vector.vec, vector.passages, $columns
     FROM (SELECT position, link, trimmed_before FROM namespace WHERE name = $$1) AS head
     LEFT JOIN (
         SELECT number, dimensions FROM embedder WHERE number > 0 ORDER BY number DESC LIMIT 1
@@ -37,13 +37,13 @@ _NEWS = Template("""
         SELECT * FROM memory WHERE memory.namespace = $$1 AND memory.id = log.id OFFSET 0
     ) AS memory ON true
     LEFT JOIN LATERAL (
-        SELECT vec FROM vector
+        SELECT vec, passages FROM vector
         WHERE vector.embedder = embedder.number AND vector.namespace = $$1 AND vector.id = log.id OFFSET 0
     ) AS vector ON true
     ORDER BY log.position
 """).substitute(columns=", ".join(f"memory.{name}" for name in NAMES))
-_ENTRY, _VECTOR, _MEMORY = 4, 13, 14
-"""Where in a row the entry, the vector and the memory begin."""
+_ENTRY, _VECTOR, _PASSAGES, _MEMORY = 4, 13, 14, 15
+"""Where in a row the entry, the vector, the passages and the memory begin."""
 _ID = _MEMORY + NAMES.index("id")
 
 
@@ -51,7 +51,7 @@ def read_news(session: PgSession, namespace: str, after: int, limit: int) -> tup
     """Return log entries behind ``after`` and what they are about, and position and link of the last; raises `LogTrimmed`."""
     rows = session.rows(_NEWS, namespace, after, max(limit, 0))
     if not rows:
-        return News((), {}, {}), 0, ""
+        return News((), {}, {}, {}), 0, ""
     head, link, trimmed_before, dimensions = rows[0][:_ENTRY]
     if after + 1 < trimmed_before:
         raise LogTrimmed(TRIMMED)
@@ -64,4 +64,5 @@ def read_news(session: PgSession, namespace: str, after: int, limit: int) -> tup
     for id_, row in last.items():
         if row[_VECTOR] is not None and (vector := read_vector(row[_VECTOR], dimensions)) is not None:
             vectors[id_] = vector
-    return News([entry_of(row[_ENTRY:]) for row in rows], memories, vectors), head, link
+    passages: dict[MemoryId, bytes] = {id_: row[_PASSAGES] for id_, row in last.items() if row[_PASSAGES] is not None}
+    return News([entry_of(row[_ENTRY:]) for row in rows], memories, vectors, passages), head, link

@@ -48,7 +48,7 @@ _HAS_KEY = "SELECT 1 FROM store WHERE term_key IS NOT NULL"
 _SET_STORE = "UPDATE store SET id = $1, term_key = $2, sync_number = $3"
 _VECTORS = """
     COPY (
-        SELECT v.embedder::bigint, v.namespace, v.id, v.vec
+        SELECT v.embedder::bigint, v.namespace, v.id, v.vec, v.passages
         FROM vector AS v LEFT JOIN memory AS m ON m.namespace = v.namespace AND m.id = v.id
         ORDER BY v.embedder, m.place, v.namespace, v.id
     ) TO STDOUT (FORMAT BINARY)
@@ -87,6 +87,7 @@ _TYPES = {
     Value.BOOLEAN: "bool",
     Value.NUMBERS: "bytea",
     Value.VECTOR: "bytea",
+    Value.PASSAGES: "bytea",
 }
 _ORDERS = {
     "embedder": "number",

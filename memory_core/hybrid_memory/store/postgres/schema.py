@@ -246,4 +246,17 @@ M008_BEGIN = Migration(
     8, "begin", 8, (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *walls.STATEMENTS)
 )
 
-MIGRATIONS: tuple[Migration, ...] = (M008_BEGIN,)
+# The vectors of a memory's passages (`hybrid_memory.passage_vectors`). Programs of the schema before store vectors without them.
+M009_PASSAGES = Migration(
+    9,
+    "passages",
+    8,
+    (
+        "ALTER TABLE vector ADD COLUMN passages BYTEA",
+        # As vectors themselves, see above.
+        "ALTER TABLE vector ALTER COLUMN passages SET STORAGE EXTERNAL",
+        "ALTER TABLE vector ALTER passages SET STATISTICS 0",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (M008_BEGIN, M009_PASSAGES)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.store.audit_notes import note_of_insert
-from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.batch import checked_passages, checked_vector
 from hybrid_memory.store.encoding import check_number, check_text
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.postgres.appending import LockedHead, append_entries
@@ -29,7 +29,8 @@ _INSERT_USAGE = """
     ON CONFLICT (namespace, id) DO UPDATE SET accessed_at = excluded.accessed_at, count = excluded.count
 """
 _INSERT_VECTORS = """
-    INSERT INTO vector (embedder, namespace, id, vec) SELECT $1, $2, * FROM unnest($3::text[], $4::bytea[])
+    INSERT INTO vector (embedder, namespace, id, vec, passages)
+    SELECT $1, $2, * FROM unnest($3::text[], $4::bytea[], $5::bytea[])
     ON CONFLICT (embedder, namespace, id) DO NOTHING
 """
 
@@ -90,4 +91,5 @@ def _insert_vectors(session: PgSession, namespace: str, items: Sequence[MemoryIt
             namespace,
             [id_ for id_, _ in vectors],
             [np.asarray(vector, "<f4").tobytes() for _, vector in vectors],
+            [None if one.passages is None else checked_passages(one.passages, dimensions) for one in items],
         )

@@ -30,7 +30,7 @@ from hybrid_memory.store.postgres.prefetched import Prefetched
 from hybrid_memory.store.postgres.sql_session import PgSession, Row, Statement
 from hybrid_memory.store.postgres.tables import Head, StoredRequest
 from hybrid_memory.store.postgres.undo_table import keep_undo, read_undo
-from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, put_vector, vectors_by_id
+from hybrid_memory.store.postgres.vector_table import PinnedEmbedder, passages_by_id, put_vector, vectors_by_id
 from hybrid_memory.store.snapshots import NO_LIMIT
 from hybrid_memory.store.writing import (
     BufferState,
@@ -136,6 +136,10 @@ class PgWriteView:
         """Return the vectors of those memories that have one."""
         return vectors_by_id(self._session, self._embedder, self._namespace, ids) if self._embedder else {}
 
+    def passages(self, ids: Iterable[MemoryId]) -> dict[MemoryId, bytes]:
+        """Return the passages of those memories that have some."""
+        return passages_by_id(self._session, self._embedder, self._namespace, ids) if self._embedder else {}
+
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
         known = self._prefetched.members.get((session, agent)) if tier is Tier.SENSORY else None
@@ -229,6 +233,7 @@ def decide_and_apply(
         log=changes.log,
         memories=changes.memories,
         vectors=changes.vectors,
+        passages=changes.passages,
     )
 
 
@@ -244,7 +249,7 @@ def _send_memories(locked: LockedNamespace, changes: ChangeSet) -> None:
         insert_memory(session, memory)
     if locked.embedder is not None:
         for id_, vector in changes.vectors.items():
-            put_vector(session, locked.embedder, locked.name, id_, vector)
+            put_vector(session, locked.embedder, locked.name, id_, vector, changes.passages.get(id_))
     for memory in changes.updated_rows:
         update_memory(session, memory)
     set_tiers(session, changes.retiered)

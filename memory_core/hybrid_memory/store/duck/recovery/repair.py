@@ -40,7 +40,8 @@ from hybrid_memory.store.duck.recovery.open import ConnectionSettings, empty_log
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
-from hybrid_memory.store.duck.writer_cache import read_mark
+from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, read_mark
 from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE
 from hybrid_memory.store.odd_rows import takes_all
@@ -73,14 +74,11 @@ _COLUMNS = """
     ) USING (column_name)
     WHERE new.database_name = $1 AND new.table_name = $2 ORDER BY new.column_index
 """
-_NEW_VECTORS = Template(
-    "CREATE TABLE $table (namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL)"
-)
 _ORPHANS = Template("""
     DELETE FROM $table AS v
     WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
 """)
-_EMBEDDERS = "SELECT abs(number), dimensions FROM embedder"
+_EMBEDDERS = "SELECT abs(number), identity, dimensions FROM embedder"
 _NO_MARK = "DELETE FROM mark"
 _NEW_MARK = "INSERT INTO mark (store, number) VALUES (coalesce(?, uuid()::VARCHAR), ?)"
 _ADVANCE = "UPDATE mark SET number = ?"
@@ -349,11 +347,11 @@ class _Rebuild:
     def _copy_vectors(self) -> set[int]:
         """Copy the vectors; those that cannot be read are made anew when the store is used."""
         numbers = set()
-        for number, dimensions in self._session.rows(_EMBEDDERS):
-            numbers.add(int(number))
-            table = f"vector_{int(number)}"
-            self._session.rows(_NEW_VECTORS.substitute(table=table, dimensions=int(dimensions)))
-            self._copy_table(table)
+        for embedder in self._session.rows(_EMBEDDERS):
+            pinned = PinnedEmbedder(*embedder)
+            VectorTable(pinned).create(self._session)
+            self._copy_table(f"vector_{pinned.number}")
+            numbers.add(pinned.number)
         return numbers
 
     def _redo_journal(self, vectors: set[int]) -> None:
