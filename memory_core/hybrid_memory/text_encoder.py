@@ -88,7 +88,8 @@ class TextEncoder:
     ) -> EncodedText:
         """Encode a statement by a speaker, made ``now`` where no other time is known; a working memory is found by its ``key`` as well."""
         is_turn = speaker is not None and said_at is not None
-        found = _embedded([_texts_of(content, speaker, key, is_turn=is_turn)], self.vectors)
+        whole = dense_text(searchable_text(content, key), speaker)
+        found = _embedded([_with_passages(whole, content, is_turn=is_turn)], self.vectors)
         return EncodedText(
             content_hash(content),
             encode_words(content, speaker, said_at or now, key, hasher=self._store.hasher),
@@ -190,12 +191,16 @@ def embedded(
     memories: Sequence[Memory | MemoryText], embed: Embed
 ) -> list[tuple[NDArray[np.float32], bytes | None]] | None:
     """Return the vector of each memory with those of its passages as they are stored; None while the model is not at hand."""
-    return _embedded([_texts_of(one.content, one.speaker, one.key, is_turn=one.is_turn) for one in memories], embed)
+    return _embedded([_with_passages(text_of(one), one.content, is_turn=one.is_turn) for one in memories], embed)
 
 
-def _texts_of(content: str, speaker: str | None, key: str | None, *, is_turn: bool) -> list[str]:
-    """Return the text whose vector a memory has, and those of its passages: a turn of a conversation is one however long it is."""
-    whole = dense_text(searchable_text(content, key), speaker)
+def text_of(memory: Memory | MemoryText) -> str:
+    """Return the text whose vector a memory has."""
+    return dense_text(searchable_text(memory.content, memory.key), memory.speaker)
+
+
+def _with_passages(whole: str, content: str, *, is_turn: bool) -> list[str]:
+    """Return the whole text and its passages; a turn of a conversation has none, however long it is."""
     return [whole] if is_turn else [whole, *passages_of(searchable_text(content, None))]
 
 

@@ -68,6 +68,7 @@ _WORKING = TIERS.index(Tier.WORKING)
 AllVectors: TypeAlias = Callable[[], Iterable[VectorBatch]]
 SomeVectors: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
 SomePassages: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, bytes]]
+_NO_PASSAGES: Mapping[MemoryId, bytes] = {}
 _MOST_USES = 2**62  # of one memory
 
 
@@ -132,7 +133,7 @@ class NamespaceIndex:
         log: Sequence[LogEntry],
         memories: Mapping[MemoryId, Memory],
         vectors: Mapping[MemoryId, NDArray[np.float32]],
-        passages: Mapping[MemoryId, bytes],
+        passages: Mapping[MemoryId, bytes] = _NO_PASSAGES,
     ) -> None:
         """Follow the log: entries at or before `head` are known already and are passed over.
 

@@ -22,6 +22,7 @@ from hybrid_memory.store.snapshots import NO_TIME, ColumnBatch, Snapshot, Vector
 _HASH_DIGITS = 32  # hex digits of a content hash
 _CHUNK_ROWS = 20_480  # as in `store.duck.snapshot`
 _ID_BYTES = ID_CHARACTERS.encode()
+_NO_PASSAGES: Mapping[MemoryId, bytes] = {}
 _DIGITS = b"0123456789abcdef"
 _TIERS = {tier: code for code, tier in enumerate(Tier)}
 _KINDS = {kind: code for code, kind in enumerate(Kind)}
@@ -34,7 +35,7 @@ def build_snapshot(
     memories: Mapping[MemoryId, Memory],
     vectors: Mapping[MemoryId, NDArray[np.float32]],
     usage: Mapping[MemoryId, Usage],
-    passages: Mapping[MemoryId, bytes],
+    passages: Mapping[MemoryId, bytes] = _NO_PASSAGES,
     *,
     chunk: int = _CHUNK_ROWS,
 ) -> Snapshot:

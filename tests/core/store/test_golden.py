@@ -18,7 +18,7 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import START, FakeClock
 
 STORES = Path(__file__).parents[2] / "data" / "stores"
-OLD = (1, 2, 3, 5, 6, 7)
+OLD = (1, 2, 3, 5, 6, 7, 8)
 LATER = FakeClock(START + timedelta(days=1))  # than all that the stores hold
 STATEMENTS = sum(len(migration.statements) + 3 for migration in MIGRATIONS[1:]) + 4  # and the key of terms
 

@@ -60,7 +60,7 @@ def in_batches(store, namespace):
     part = store._data.namespaces.get(namespace)
     if part is None:
         return store.snapshot(namespace)
-    return build_snapshot(namespace, part.head, part.memories, part.vectors, part.usage, chunk=2)
+    return build_snapshot(namespace, part.head, part.memories, part.vectors, part.usage, part.passages, chunk=2)
 
 
 STEPS = st.lists(
