@@ -18,10 +18,10 @@ from benchmarks.sets import Collection, Question, collections_of
 from hybrid_memory.embedding.embedder import Embedder
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.newer import settle
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
-from hybrid_memory.retrieval.update_detection import settle_updates
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER
 from hybrid_memory.text import content_hash, dense_text
@@ -51,7 +51,7 @@ class IndexedCollection:
     def rank(self, one: Asked) -> Ranking:
         """Return the ranking of a question."""
         ranking = self.index.search(one.query)
-        return settle_updates(ranking, one.question.text, self.memories)
+        return settle(ranking, one.question.text, self.memories)
 
     def triple(self, one: Asked) -> Triple:
         """Return the measures of a question that has an answer."""

@@ -25,9 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.alike import stores
 from benchmarks.indexed import Asked, IndexedCollection, IndexedSet, load_sets
-from rich.console import Console
-
-from hybrid_memory.embedding.registry import embedder_for
 from hybrid_memory.retrieval.update_detection import (
     FITTED_FEATURES,
     FITTED_UPDATES,
@@ -35,6 +32,9 @@ from hybrid_memory.retrieval.update_detection import (
     pair_features,
     settle_updates,
 )
+from rich.console import Console
+
+from hybrid_memory.embedding.registry import embedder_for
 
 PENALTY = (
     0.001  # of the squared coefficients; a tenth of it or ten times as much changes no left-out figure by its noise

@@ -36,10 +36,10 @@ from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
+from hybrid_memory.retrieval.newer import settle
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import COMPARED_UNTRUSTED, floods, in_shares, joined
-from hybrid_memory.retrieval.update_detection import settle_updates
 from hybrid_memory.text import excerpt
 from hybrid_memory.trust import have_one_authority
 
@@ -195,7 +195,7 @@ def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuer
 
     def settled(one: Ranking) -> Ranking:
         if one.rivals is not None:
-            one = settle_updates(one, text, index.memories(one.rivals.ids, fetch))
+            one = settle(one, text, index.memories(one.rivals.ids, fetch))
         return one if memories is None else open_items_first(one, memories, text)
 
     below = ranking.below

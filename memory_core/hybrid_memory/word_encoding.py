@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 from hybrid_memory.languages import ENGLISH, character_language, language_of
 from hybrid_memory.model import EncodedWords, Memory
 from hybrid_memory.names import OTHER_SCRIPT, language_entry, name_entries, undecided
-from hybrid_memory.retrieval.aspects import aspects_of_words
+from hybrid_memory.retrieval.aspects import Aspect, aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
+from hybrid_memory.retrieval.told_words import lists_many, tells_change
 from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.text import compounds, dense_text, is_mostly_of_other_scripts
 
 if TYPE_CHECKING:
     from hybrid_memory.terms import TermHasher
 
-ENCODING = 12
+ENCODING = 13
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
@@ -44,7 +45,10 @@ def encode_words(
         names = (*names, language_entry(told))
     if is_mostly_of_other_scripts(content):
         names = (*names, OTHER_SCRIPT)
-    return EncodedWords(found, names, stated_days(content, when), int(aspects_of_words(content, speaker)), ENCODING)
+    aspects = aspects_of_words(content, speaker)
+    aspects |= Aspect.CHANGE if tells_change(content) else Aspect.NONE
+    aspects |= Aspect.LISTS if lists_many(content) else Aspect.NONE
+    return EncodedWords(found, names, stated_days(content, when), int(aspects), ENCODING)
 
 
 def with_encoded_words(memory: Memory, hasher: TermHasher) -> Memory:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.retrieval.named_things import thing_terms
+from hybrid_memory.retrieval.newer import number_terms
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.term_weights import name_shares, name_strength
 from hybrid_memory.retrieval.unknown import are_nowhere
@@ -141,6 +141,6 @@ def _names_a_person(names: Sequence[QuestionWord], question: Question) -> bool:
 def _tells_something(held: frozenset[int], question: Question, lexical: LexicalIndex) -> bool:
     """Return True if a row holds a name or a number that the question does not: "Heron runs on Postgres 16", not "Rui said hello"."""
     others = [term for term in held if term not in question.terms]
-    if np.isin(others, thing_terms(lexical.hasher).numbers).any():
+    if np.isin(others, number_terms(lexical.hasher)).any():
         return True
     return any(share is not None and share > 0 for share in name_shares(lexical, others))

@@ -1,7 +1,7 @@
-"""What a short question asks for and of whom, by its form: "Who is Ada's dentist?" asks for a dentist, of Ada. Pure.
+"""Whose thing a short question asks for, by its form: "Who is Ada's dentist?" asks for one of Ada's. Pure.
 
 Only what can be told by the form of a question; None for requests ("recommend", "should I"), long texts, and other forms. Subjects
-are understood in English, and behind "de", "of", "von Herrn" and the like in German, French and Spanish; attributes in English.
+are understood in English, and behind "de", "of", "von Herrn" and the like in German, French and Spanish.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ MAX_WORDS = 14
 
 @dataclass(frozen=True, slots=True)
 class AskedSubject:
-    """Words as the question writes them: the ``subject`` whose thing is asked for, and the noun that names it, ``attribute``.
+    """The ``subject`` whose thing is asked for, in words as the question writes them; none where it has none.
 
-    Either may be empty. ``plain``: the subject is no name but a thing, as in "Which vet does the hamster go to?".
+    ``plain``: the subject is no name but a thing, as in "Which vet does the hamster go to?".
     """
 
     subject: tuple[str, ...] = ()
-    attribute: tuple[str, ...] = ()
     plain: bool = False
 
 
@@ -45,10 +44,9 @@ def asked_subject(text: str, language: str = ENGLISH) -> AskedSubject | None:
         if found is not None:
             parts = found.groupdict()
             subject = _words(parts.get("subject") or "")
-            attribute = tuple(word for word in _words(parts.get("attribute") or "") if word.casefold() not in _NO_NOUN)
             if any(word.casefold() in _NO_SUBJECT for word in subject):
                 continue
-            return AskedSubject(subject=subject, attribute=attribute, plain=bool(parts.get("plain")))
+            return AskedSubject(subject=subject, plain=bool(parts.get("plain")))
     return _only_name(question)
 
 
@@ -86,7 +84,7 @@ _REQUEST = LazyPattern(
 )
 _NAME = r"[^\W_][\w./#@+-]*"
 _AUXILIARY = r"(?:is|are|was|were|does|do|did|has|have|had)"
-_NOUNS = rf"(?P<attribute>[^\W\d_]+(?: (?!{_AUXILIARY}\b)[^\W\d_]+){{0,2}})"
+_NOUNS = rf"(?:[^\W\d_]+(?: (?!{_AUXILIARY}\b)[^\W\d_]+){{0,2}})"
 _SUBJECT = rf"(?P<subject>{_NAME}(?: [A-Z0-9][\w./#@+-]*){{0,2}})"
 _FORMS = (
     # "Who is Ada's dentist?", "What is our boiler's serial number?"; "my brother's dog" is asked as one of a thing
@@ -103,10 +101,10 @@ _FORMS = (
     re.compile(rf"^\W*(?:[Ww]hat|[Ww]hich) (?!of ){_NOUNS} {_AUXILIARY} (?P<plain>(?:the |our |my )?){_SUBJECT}\b"),
     # "Which cloud region hosts Heron?", "Which ferry goes to Bergen?"
     re.compile(
-        rf"^\W*[Ww]hich (?P<attribute>[^\W\d_]+(?: [^\W\d_]+)?) (?:hosts?|goes to|belongs to|is open in|comes with) {_SUBJECT}\W*$"
+        rf"^\W*[Ww]hich (?:[^\W\d_]+(?: [^\W\d_]+)?) (?:hosts?|goes to|belongs to|is open in|comes with) {_SUBJECT}\W*$"
     ),
     # "How many story points has BUG-412?"
-    re.compile(rf"^\W*[Hh]ow many (?P<attribute>[^\W\d_]+(?: [^\W\d_]+)?) (?:has|have|does|did|do) {_SUBJECT}\b"),
+    re.compile(rf"^\W*[Hh]ow many (?:[^\W\d_]+(?: [^\W\d_]+)?) (?:has|have|does|did|do) {_SUBJECT}\b"),
     # "What does Ada think of it?", "Where does Ada live?"
     re.compile(rf"^\W*(?:[Ww]ho|[Ww]hat|[Ww]hen|[Ww]here|[Hh]ow(?: \w+)?) (?:does|did|do|has) {_SUBJECT}\b"),
     # "What did we hear about Ada?"
@@ -117,7 +115,6 @@ _FOREIGN = LazyPattern(
     r"(?P<subject>[A-ZÀ-Þ][\w-]+)\W*$"
 )
 _PLACE_BEFORE = word_set("to from into near around through via like than in at since until")
-_NO_NOUN = word_set("many much kind sort type long often other else more new old last next first")
 _NO_SUBJECT = word_set(
     "been i you we he she it they this that these those there here the a an my your our his her their its me us him them one someone "
     "anyone everyone everybody nobody who what when where how it let today yesterday tomorrow tonight now then last next "

@@ -57,6 +57,10 @@ class Aspect(IntFlag):
     """It says what the user is called."""
     REVERSAL = 1024
     """It takes something back: no longer, instead, go back to."""
+    CHANGE = 2048
+    """It says that something is other than it was."""
+    LISTS = 4096
+    """It names four things or more in a row, so that it is about them all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Rows that came with the snapshot stand in one sorted array of postings; later rows in an array for each of their terms. Terms
 of a row never change, and rows are never taken out: whoever searches says by a mask which of them count. `score` is the first
-step of a search (``pipeline.py``); `per_term_scores` looks closely at few rows.
+step of a search (``rank.py``); `per_term_scores` looks closely at few rows.
 """
 
 from __future__ import annotations

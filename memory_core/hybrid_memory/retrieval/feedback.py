@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.ranking_parameters import RankingParameters
 
 _RAREST_TERMS = 64  # of a long hit only so many terms are counted
+_TERMS = 8  # of the hit, the rarest that others hold too, make the second question
 _COMMON_SHARE = 0.1  # of the rows; a term that more of them hold tells nothing
 
 
@@ -55,7 +56,7 @@ def add_pseudo_relevance_feedback(
     own, weights = own[others], idfs(number, holding[others])
     if not len(own):
         return
-    rare = top_k(weights, parameters.feedback_terms)
+    rare = top_k(weights, _TERMS)
     shared = np.zeros(len(lexical), np.float32)
     for block in lexical.blocks(own[rare].tolist()):
         scores = saturation(block.counts, lexical.lengths[block.rows] / np.float32(mean_length))

@@ -1,7 +1,7 @@
 """`NamespaceIndex`: the search index of one namespace, a cache of the store in memory that follows the store's log.
 
 `IndexCache` loads it from a snapshot (`load`, then `sort` in a thread) and applies each change (`apply`), those of this process and
-of any other in the same way. `reads` and `MemoryService` ask it: `search` ranks (`pipeline.rank`), the other methods filter and
+of any other in the same way. `reads` and `MemoryService` ask it: `search` ranks (`rank.rank`), the other methods filter and
 count. Everything in it can be built anew from the store; no write is decided from it alone.
 """
 
@@ -34,10 +34,10 @@ from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.map_rows import HoldingRows, MapRows
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
-from hybrid_memory.retrieval.pipeline import SearchContext, rank, rank_hidden
 from hybrid_memory.retrieval.query import Below, IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
+from hybrid_memory.retrieval.rank import SearchContext, rank, rank_hidden
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.shares import few_untrusted
 from hybrid_memory.retrieval.term_weights import name_shares, name_strength

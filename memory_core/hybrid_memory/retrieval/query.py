@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.retrieval.id_columns import IdSequence
-    from hybrid_memory.retrieval.update_detection import Rivals
+    from hybrid_memory.retrieval.newer import Rivals
     from hybrid_memory.settings import StoreSettings
 
 

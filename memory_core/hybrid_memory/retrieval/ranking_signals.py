@@ -1,7 +1,6 @@
-"""The ranking signals: what each adds to the score of a row. Pure functions of numbers, called by ``pipeline.py``.
+"""The ranking signals: what each adds to the score of a row. Pure functions of numbers, called by ``rank.py``.
 
-Recency, the conversation that a row is part of, names that it does not hold, and time in the question. Words are in ``bm25.py``,
-their fusion with vectors is in ``fusion.py``; the weights are in ``ranking_parameters.py``.
+Recency, the conversation that a row is part of, and time in the question; the weights are in ``ranking_parameters.py``.
 """
 
 from __future__ import annotations
@@ -15,16 +14,13 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval.arrays import ABSENT, Floats
-from hybrid_memory.retrieval.bm25 import idf
 from hybrid_memory.retrieval.candidates import total
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.bm25 import LexicalIndex
     from hybrid_memory.retrieval.candidates import Candidates
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
     from hybrid_memory.retrieval.ranking_parameters import RankingParameters
-    from hybrid_memory.retrieval.term_weights import Name
-    from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions, Window
+    from hybrid_memory.retrieval.time_expressions.parsing import TimeExpressions, Window
 
 SURE_NAME = 0.8  # the strength from which a word of the question is treated as a name
 
@@ -44,10 +40,6 @@ _DECAY_BEFORE_PERIOD = 0.15
 MAX_STATED_DAYS = 31  # two days that a memory names are taken for a period if they lie no further apart
 _MAX_PERIOD_MICROS = 90 * MICROS_PER_DAY  # longer and open periods reach no further than one of this length
 MAX_WINDOWS = 16  # a question may hold hundreds of times, each of which costs a look at every row; the first count
-EVENT_COVERED = 0.5  # how far the words of a memory must cover those of an event to be taken for it
-MAX_EVENTS = 4  # as `MAX_WINDOWS`
-_AFTER_EVENT_MICROS = 30 * MICROS_PER_DAY  # "after the move" fades at this rate
-_AROUND_EVENT_MICROS = 3 * MICROS_PER_DAY  # "on the day of the move" too, but sooner
 
 
 def half_life(age_micros: NDArray[np.int64], days: float = HALF_LIFE_DAYS) -> Floats:
@@ -150,31 +142,6 @@ def add_context(
     return answers
 
 
-def add_missing_names(
-    candidates: Candidates,
-    names: Sequence[Name],
-    lexical: LexicalIndex,
-    counted: NDArray[np.bool_],
-    parameters: RankingParameters,
-) -> None:
-    """Take away from rows that do not hold the names of the question: what is asked about one is not told by what is said of another.
-
-    A name counts by its rarity, as a share of that of a word which a single memory holds.
-    """
-    sure = [name for name in names if name.strength >= SURE_NAME]
-    if not sure or not parameters.missing_name_penalty:
-        return
-    number, _ = lexical.statistics(counted)
-    rarest = idf(number, 1)
-    missing = np.zeros(len(candidates), np.float32)
-    for name in sure:
-        holds = np.zeros(len(lexical), np.bool_)
-        for rows, _ in lexical.postings([name.term])[name.term]:
-            holds[rows] = True
-        missing += np.where(holds[candidates.rows], np.float32(0), np.float32(name.rarity / rarest))
-    candidates.add("missing names", np.float32(-parameters.missing_name_penalty / len(sure)) * missing)
-
-
 def in_period(times: NDArray[np.int64], window: Window) -> Floats:
     """Return 1 within a window (times in microseconds), falling off outside it: more slowly after it, when it is told of.
 
@@ -217,18 +184,6 @@ def _nearest_moment(begins: NDArray[np.int64], ends: NDArray[np.int64] | None, w
         return begins
     moment: NDArray[np.int64] = np.maximum(np.minimum(to_micros(window.since), ends), begins)
     return moment
-
-
-def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floats:
-    """Return how far times lie before, after or about an event at ``event_at``, from 0 to 1."""
-    distance = times - event_at
-    if anchor.relation in ("before", "until"):
-        near = (distance < 0).astype(np.float64)
-    elif anchor.relation in ("after", "since"):
-        near = np.where(distance > 0, np.exp(-np.maximum(distance, 0) / _AFTER_EVENT_MICROS), 0)
-    else:
-        near = np.exp(-np.abs(distance) / _AROUND_EVENT_MICROS)
-    return near.astype(np.float32)
 
 
 def asks_about_now(time: TimeExpressions, now: datetime) -> bool:

@@ -1,6 +1,6 @@
 """Where hits stand that are trusted less than who asks: behind the first one that is trusted, and few of the first five. Pure.
 
-Two rankings are made (``pipeline.py``): of what is trusted as if there were nothing else, so that no word of a tool or of an imported
+Two rankings are made (``rank.py``): of what is trusted as if there were nothing else, so that no word of a tool or of an imported
 file changes an order, a score or a mark of it; and of all, from which the rest takes its places. `joined` lays one into the other;
 `in_shares` lets those of the rest wait that would stand too far in front. Nothing is left out: what waits comes later.
 """

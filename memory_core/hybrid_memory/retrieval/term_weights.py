@@ -1,16 +1,15 @@
-"""How much each word of a question counts: by its rarity here and in English, and if it is a name, a repeat, or a time."""
+"""How much each word of a question counts, and which of its words are names."""
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
-from hybrid_memory.retrieval.question import QuestionWord, WordForm
+from hybrid_memory.retrieval.question import WordForm
 from hybrid_memory.text import word_hashes
 
 if TYPE_CHECKING:
@@ -22,14 +21,12 @@ if TYPE_CHECKING:
     from hybrid_memory.terms import TermHasher
 
 MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
-_COUNTED_REPEATS = 3
 _TIME_ALONE = 0.2  # what is left of words and meaning of a question that names a time alone
 _SAYS_NOTHING = (
     "happen happened do did done doing go going went talk talked talking discuss discussed say said tell told note noted write wrote "
     "plan planned schedule scheduled due event events thing things anything something new up on day week month year today"
 )
 """Words that say of what happened only that it did."""
-_RANKS_PER_STEP, _STEPS = 1_000.0, 31.0  # a word behind the 30,000 of the vocabulary counts 1 + the floor
 _USUALLY = 0.5  # the share of memories that write a word as a name from which a question that does so means the name
 _MOSTLY = 0.7  # ... from which a capital that may come from its place tells a name
 _NEARLY_ALWAYS = 0.9  # ... and from which a word is a name though the question writes it small
@@ -37,10 +34,9 @@ _NEARLY_ALWAYS = 0.9  # ... and from which a word is a name though the question 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A word of the question that is a name: its term and rarity, and how sure that is, from 0 to 1."""
+    """A word of the question that is a name: its term, and how sure that is, from 0 to 1."""
 
     term: int
-    rarity: float
     strength: float
 
 
@@ -60,39 +56,19 @@ class WeighedQuestion:
     unknown_names: tuple[Name, ...] = ()
 
 
-def by_rarity(question: Question, lexical: LexicalIndex, counted: Mask) -> WeighedQuestion:
-    """Return the words weighed by their rarity alone, as plain BM25 does."""
-    number, mean_length = lexical.statistics(counted)
-    if not number or not question.words:
-        return WeighedQuestion(QueryTerms((), (), (), 1.0), 1.0)
-    held = lexical.document_frequencies(question.terms, counted)
-    rarities = [idf(number, holding) for holding in held]
-    expansions = tuple({term: 1.0} for term in question.terms)
-    return WeighedQuestion(
-        QueryTerms(question.terms, _shares(rarities), expansions, mean_length), _unknown(rarities, held)
-    )
-
-
 def weigh(
     question: Question, lexical: LexicalIndex, counted: Mask, table: ExpansionTable, parameters: RankingParameters
 ) -> WeighedQuestion:
-    """Return the words with all that tells how much each counts, and the near words that may stand in for them."""
+    """Return the words weighed by their rarity, the near words that may stand in for them, and the names among them."""
     number, mean_length = lexical.statistics(counted)
     if not number or not question.words:
         return WeighedQuestion(QueryTerms((), (), (), 1.0), 1.0)
     held = lexical.document_frequencies(question.terms, counted)
     rarities = [idf(number, holding) for holding in held]
-    strengths = [
-        name_strength(word.form, share)
-        for word, share in zip(question.words, name_shares(lexical, question.terms), strict=True)
-    ]
-    weights = [
-        rarity * _word_weight(word, strength, parameters)
-        for word, rarity, strength in zip(question.words, rarities, strengths, strict=True)
-    ]
+    total = sum(rarities)
     if not parameters.near_weight and not parameters.unknown_near_weight:
         table = NO_EXPANSIONS
-    heaviest = set(sorted(range(len(weights)), key=lambda at: -weights[at])[:MAX_EXPANDED_TERMS])
+    heaviest = set(sorted(range(len(rarities)), key=lambda at: -rarities[at])[:MAX_EXPANDED_TERMS])
     expansions = tuple(
         _expanded(term, table, parameters.near_weight + (not holding) * parameters.unknown_near_weight)
         if at in heaviest
@@ -100,13 +76,13 @@ def weigh(
         for at, (term, holding) in enumerate(zip(question.terms, held, strict=True))
     )
     names = [
-        (Name(word.term, rarity, strength), holding)
-        for word, rarity, strength, holding in zip(question.words, rarities, strengths, held, strict=True)
-        if strength
+        (Name(word.term, strength), holding)
+        for word, share, holding in zip(question.words, name_shares(lexical, question.terms), held, strict=True)
+        if (strength := name_strength(word.form, share))
     ]
     return WeighedQuestion(
-        QueryTerms(question.terms, _shares(weights), expansions, mean_length),
-        _unknown(rarities, held),
+        QueryTerms(question.terms, tuple(rarity / total for rarity in rarities), expansions, mean_length),
+        sum(rarity for rarity, holding in zip(rarities, held, strict=True) if not holding) / total,
         _TIME_ALONE if asks_for_a_time_alone(question, lexical.hasher) else 1.0,
         names=tuple(name for name, holding in names if holding),
         unknown_names=tuple(name for name, holding in names if not holding),
@@ -144,31 +120,9 @@ def _eventless() -> frozenset[int]:
     return frozenset(word_hashes(_SAYS_NOTHING))
 
 
-def _word_weight(word: QuestionWord, strength: float, parameters: RankingParameters) -> float:
-    """Return by what the rarity of a word is multiplied."""
-    factor = 1.0
-    if word.rank is not None and parameters.rarity_power:
-        rarity = parameters.rarity_floor + math.log1p(word.rank / _RANKS_PER_STEP) / math.log(_STEPS)
-        factor = rarity**parameters.rarity_power
-    factor *= 1 + parameters.repeat_weight * min(word.count - 1, _COUNTED_REPEATS)
-    factor *= 1 + parameters.name_weight * strength
-    return factor * parameters.time_word_weight if word.in_time else factor
-
-
 def _expanded(term: int, table: ExpansionTable, weight: float) -> Mapping[int, float]:
     """Return what may stand in for a term: itself, and near words for ``weight`` of their nearness."""
     expansions = table.expansions(term)
     if len(expansions) == 1:
         return expansions
     return {near: 1.0 if near == term else weight * nearness for near, nearness in expansions.items()}
-
-
-def _shares(weights: Sequence[float]) -> tuple[float, ...]:
-    total = sum(weights)
-    return tuple(weight / total for weight in weights)
-
-
-def _unknown(rarities: Sequence[float], held: Sequence[int]) -> float:
-    """Return the share of the rarity that belongs to words which nothing holds."""
-    total = sum(rarities)
-    return sum(rarity for rarity, holding in zip(rarities, held, strict=True) if not holding) / total if total else 1.0

@@ -1,6 +1,6 @@
-"""What a search took a question for, to be told to a person: its words and what each counts, its events, how far its meaning decides.
+"""What a search took a question for, to be told to a person: its words and what each counts, how far its meaning decides.
 
-It is worked out by the functions that rank (``pipeline.py``), beside a search and not in it: nothing here changes an order.
+It is worked out by the functions that rank (``rank.py``), beside a search and not in it: nothing here changes an order.
 """
 
 from __future__ import annotations
@@ -9,17 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from hybrid_memory.retrieval import fusion, term_weights
-from hybrid_memory.retrieval.pipeline import tellers_of_events
+from hybrid_memory.retrieval import term_weights
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.question_languages import in_languages
+from hybrid_memory.retrieval.rank import KNOWN_FROM, dense_weights
 
 if TYPE_CHECKING:
-    from hybrid_memory.model import MemoryId
-    from hybrid_memory.retrieval.pipeline import SearchContext
     from hybrid_memory.retrieval.query import SearchQuery
+    from hybrid_memory.retrieval.rank import SearchContext
     from hybrid_memory.retrieval.time_expressions.parsing import Window
 
 
@@ -41,15 +38,6 @@ class UnderstoodWord:
     near: Mapping[int, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class UnderstoodEvent:
-    """An event that stands for a time ("before the move"), and the memory that tells of it; None where none does."""
-
-    relation: str
-    phrase: str
-    memory: MemoryId | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
     """What a search took a question for.
@@ -60,7 +48,6 @@ class Understanding:
 
     words: tuple[UnderstoodWord, ...] = ()
     windows: tuple[Window, ...] = ()
-    events: tuple[UnderstoodEvent, ...] = ()
     asked_state: str = "any"
     language: str = "english"
     meaning: float = 0.0
@@ -68,7 +55,7 @@ class Understanding:
 
 
 def understand(query: SearchQuery, context: SearchContext) -> Understanding:
-    """Return what a search takes a question for, as `pipeline.rank` does."""
+    """Return what a search takes a question for, as `rank.rank` does."""
     columns, lexical, parameters = context.columns, context.lexical, context.parameters
     visible = columns.visible(query.now, as_of=query.where.as_of, min_trust=query.where.min_trust)
     # As in `rank`: what is trusted tells how rare words are, where there is both.
@@ -77,8 +64,7 @@ def understand(query: SearchQuery, context: SearchContext) -> Understanding:
     if trusted is not None:
         lexical = lexical.alone(trusted, columns.is_trusted)
     question = in_languages(query.question, lexical.languages(), lexical.frequencies, lexical.hasher)
-    known = fusion.known_weight(question.known_share, parameters)
-    table = context.expansions if known else NO_EXPANSIONS
+    table = context.expansions if question.known_share > KNOWN_FROM else NO_EXPANSIONS
     weighed = term_weights.weigh(question, lexical, counted, table, parameters)
     held = lexical.document_frequencies(question.terms, visible)
     surely = {one.term: one.strength for one in (*weighed.names, *weighed.unknown_names)}
@@ -101,22 +87,16 @@ def understand(query: SearchQuery, context: SearchContext) -> Understanding:
     return Understanding(
         words=words,
         windows=question.time.windows,
-        events=tuple(
-            UnderstoodEvent(anchor.relation, anchor.phrase, None if row is None else columns.ids.name(row))
-            for anchor, row in tellers_of_events(query.question, lexical, counted).items()
-        ),
         asked_state=question.time.asked_state,
         language=question.language,
-        meaning=_meaning(query, context, weighed.unknown_share, known),
+        meaning=_meaning(query, context, weighed.unknown_share),
         time_alone=term_weights.asks_for_a_time_alone(question, lexical.hasher),
     )
 
 
-def _meaning(query: SearchQuery, context: SearchContext, unknown_share: float, known: float) -> float:
+def _meaning(query: SearchQuery, context: SearchContext, unknown_share: float) -> float:
     """Return the share that vectors have in the score of a memory that is no turn of a dialogue."""
     if query.vector is None or not context.matrix.fits(query.vector):
         return 0.0
-    known = 1.0 if query.multilingual else known
-    spoken = np.zeros(1, np.bool_)
-    weights = fusion.dense_weights(unknown_share, known, spoken, context.parameters, multilingual=query.multilingual)
-    return float(weights[0])
+    noted, _ = dense_weights(query, unknown_share, context.parameters)
+    return noted

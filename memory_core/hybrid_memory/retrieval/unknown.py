@@ -1,10 +1,9 @@
 """Whether a question is about something that is nowhere in the store, as far as that can be known.
 
-A likelihood learnt on one kind of memories is worse than chance on another (docs/decisions/0026), so nothing is weighed here.
-**Subject unknown**: the form of a short question tells whose thing is asked for (``asked_subject.py``), and no visible memory holds
-that name, another way to write it (``name_variants.py``), or a near word. **Attribute unknown**: the thing is one that its own word
-would tell (``named_things.py``), that word is nowhere, nor a word near to it, and nothing said of the subject may tell it. A claim that
-is wrong costs more than one that is not made: False claims nothing.
+A likelihood learnt on one kind of memories is worse than chance on another (docs/decisions/0026), so nothing is weighed here: the form
+of a short question tells whose thing is asked for (``asked_subject.py``), and no visible memory holds that name, another way to write
+it (``name_variants.py``), or a near word. A claim that is wrong costs more than one that is not made: False claims nothing, and of a
+subject that is known nothing is claimed.
 """
 
 from __future__ import annotations
@@ -12,9 +11,6 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
 from hybrid_memory.languages import ENGLISH, word_set
@@ -26,27 +22,20 @@ from hybrid_memory.retrieval.name_variants import (
     spellings_of_name,
     words_beginning_with,
 )
-from hybrid_memory.retrieval.named_things import thing_terms
 from hybrid_memory.text import STOP_WORDS, compounds, spellings
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
     from hybrid_memory.retrieval.asked_subject import AskedSubject
     from hybrid_memory.retrieval.bm25 import LexicalIndex
-    from hybrid_memory.retrieval.named_things import NamedThing
     from hybrid_memory.retrieval.query_expansion import ExpansionTable
     from hybrid_memory.retrieval.question import Question
 
-SAMPLED = 64  # rows by which the language of a store is told
 MIN_NAME = 4  # letters; a shorter name is too easily written another way, or in another script
 MAX_ACRONYM = 5  # capitals; a longer word of them is a name that somebody shouts
 MIN_LONG_NAME = 5  # letters from which one letter more or less is a slip of the pen too
 MAX_COMMON_DIGITS = 2  # of a number that stands in any day or price, and tells no ticket
 NEAREST = 0.3  # how near a word may be to one in the store that is still called nowhere
-ENGLISH_SHARE = 0.4  # of the words of a store that the table of near words must know,
-ENGLISH_SHARE_OF_FEW = 0.2  # and of those of memories about a subject, which are names and numbers for a good part
-NEAREST_TO_THING = 0.6  # the same for a thing: beside other subjects words near to it tell little
-COVERED = 0.25  # how much of the asked noun a memory about the subject may hold
 
 _WIDE_PLACES = word_set(
     "afghanistan africa african alabama alaska albania algeria alps alsace america american andalusia andorra angola "
@@ -77,34 +66,29 @@ _KIN = word_set(
 """Names of people who have another one too."""
 
 
-def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask, spoken: Mask, table: ExpansionTable) -> bool:
-    """Return True if what a question asks for is nowhere among the ``visible`` memories; ``spoken`` tells which have a speaker."""
+def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask, table: ExpansionTable) -> bool:
+    """Return True if whose thing a question asks for is nowhere among the ``visible`` memories."""
     asked = asked_subject(question.text, question.language)
     if asked is None or not visible.any():
         return False
-    store = _Store(lexical, visible, spoken, table, question.language)
-    return _subject_unknown(asked, store) or (question.language == ENGLISH and _attribute_unknown(asked, store))
+    return _subject_unknown(asked, _Store(lexical, visible, table, question.language))
 
 
 def are_nowhere(
     names: Sequence[str], lexical: LexicalIndex, visible: Mask, table: ExpansionTable, language: str
 ) -> bool:
     """Return True if no visible memory holds any of some names of a question, in any spelling near to it."""
-    store = _Store(lexical, visible, visible, table, language)
+    store = _Store(lexical, visible, table, language)
     return all(_is_nowhere(name, store) for name in names)
 
 
 class _Store:
     """What the visible memories hold of words."""
 
-    def __init__(
-        self, lexical: LexicalIndex, visible: Mask, spoken: Mask, table: ExpansionTable, language: str
-    ) -> None:
+    def __init__(self, lexical: LexicalIndex, visible: Mask, table: ExpansionTable, language: str) -> None:
         self._lexical = lexical
-        self._things = thing_terms(lexical.hasher)
         self.compound_term = lexical.hasher.compound_term
         self._visible = visible
-        self._spoken = spoken
         self._table = table
         self._languages = dict.fromkeys((language, ENGLISH))
 
@@ -116,10 +100,6 @@ class _Store:
         """Return the term of a folded word in English."""
         return self._lexical.hasher.term_in(ENGLISH, word)
 
-    def thing(self, noun: str) -> NamedThing | None:
-        """Return what is known of a folded noun; None for all that an instance may answer."""
-        return self._things.named(self.english_term(noun))
-
     def holds(self, terms: Sequence[int]) -> bool:
         """Return True if a memory holds one of some terms."""
         distinct = list(dict.fromkeys(terms))
@@ -130,33 +110,6 @@ class _Store:
         near = self._table.expansions(self.english_term(word.lower()))
         held = self._lexical.document_frequencies(list(near), self._visible)
         return max((weight for weight, holding in zip(near.values(), held, strict=True) if holding), default=0.0)
-
-    def sample(self) -> NDArray[np.intp]:
-        """Return some of the visible rows."""
-        return np.flatnonzero(self._visible)[-SAMPLED:]
-
-    def about(self, subject: Sequence[int]) -> NDArray[np.intp]:
-        """Return the rows that hold all of some terms."""
-        found = self._visible.copy()
-        for parts in self._lexical.postings(list(dict.fromkeys(subject))).values():
-            holds = np.zeros(len(found), np.bool_)
-            for rows, _ in parts:
-                holds[rows] = True
-            found &= holds
-        return np.flatnonzero(found)
-
-    def best_cover(self, rows: NDArray[np.intp], words: Sequence[str]) -> float:
-        """Return how much of some words one of the rows holds at most, from 0 to 1; near words count for their nearness."""
-        near = [self._table.expansions(self.english_term(word.lower())) for word in words]
-        held = [frozenset(one.tolist()) for one in self._lexical.terms_of_rows(rows)]
-        return max(
-            sum(max((weight for term, weight in one.items() if term in row), default=0.0) for one in near) / len(near)
-            for row in held
-        )
-
-    def in_conversation(self, rows: NDArray[np.intp]) -> bool:
-        """Return True if one of the rows has a speaker: conversations speak of a thing without its name."""
-        return bool(self._spoken[rows].any())
 
     def holds_name(self, words: Iterable[str]) -> bool:
         """Return True if a memory holds one of some folded words as a name: as far as that can be told, if it is an English word."""
@@ -176,30 +129,6 @@ class _Store:
     def in_other_scripts(self) -> bool:
         """Return True if a memory is in another script, in which it may hold a name that the question writes in Latin letters."""
         return self._lexical.in_other_scripts()
-
-    def tells(self, thing: NamedThing, rows: NDArray[np.intp], subject: Sequence[int]) -> bool:
-        """Return True if one of the rows has a word, or a number, that may tell a thing without its name."""
-        for held in self._lexical.terms_of_rows(rows):
-            others = held[~np.isin(held, np.array(subject, np.int32))]
-            if np.isin(others, thing.cues).any():
-                return True
-            if thing.numbered and self._has_number_alone(others):
-                return True
-        return False
-
-    def _has_number_alone(self, held: NDArray[np.int32]) -> bool:
-        """Return True if some terms hold a number, and nothing that it may belong to."""
-        things = self._things
-        return bool(np.isin(held, things.numbers).any() and not np.isin(held, things.words_of_numbers).any())
-
-    def tells_anywhere(self, thing: NamedThing) -> bool:
-        """Return True if any memory has a word that may tell a thing without its name."""
-        return self.holds(thing.cues.tolist())
-
-    def known_share(self, rows: NDArray[np.intp]) -> float:
-        """Return the share of the words of some rows that the table of near words knows: some .65 in English, .17 in German."""
-        held = np.concatenate(self._lexical.terms_of_rows(rows))
-        return float(self._table.knows(held).mean()) if len(held) else 0.0
 
 
 def _subject_unknown(asked: AskedSubject, store: _Store) -> bool:
@@ -290,23 +219,3 @@ def _near_spellings(word: str, store: _Store) -> Iterator[int]:
             yield from (term_in(head + letter + word[at:]) for letter in letters)
     if len(word) >= MIN_LONG_NAME:
         yield from (term_in(word + letter) for letter in letters)
-
-
-def _attribute_unknown(asked: AskedSubject, store: _Store) -> bool:
-    """Return True if a thing that its own word would tell is nowhere, and nothing that is said of its subject may tell it."""
-    nouns = [word for word in asked.attribute if word.casefold() not in STOP_WORDS]
-    if not nouns or not asked.subject or any(word[0].isupper() for word in nouns):
-        return False
-    known = ((noun, store.thing(noun.lower())) for noun in nouns)
-    things = {noun: thing for noun, thing in known if thing is not None and store.nearest(noun) <= NEAREST_TO_THING}
-    if not things or store.known_share(store.sample()) < ENGLISH_SHARE:
-        return False
-    if asked.plain and all(store.nearest(part) <= NEAREST for part in asked.subject):
-        return not any(map(store.tells_anywhere, things.values()))  # neither the thing nor whose it is
-    subject = [store.english_term(part) for word in asked.subject for part in spellings(word) if part not in STOP_WORDS]
-    rows = store.about(subject)
-    if not len(rows) or store.in_conversation(rows) or store.known_share(rows) < ENGLISH_SHARE_OF_FEW:
-        return False
-    if store.best_cover(rows, nouns) > COVERED or any(store.best_cover(rows, [noun]) > COVERED for noun in things):
-        return False
-    return not any(store.tells(thing, rows, subject) for thing in things.values())

@@ -1,4 +1,4 @@
-"""What a question was taken for, in words: its words, its times and events, and how far meaning decides. Pure."""
+"""What a question was taken for, in words: its words, its times, and how far meaning decides. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybrid_memory.model import MemoryId
     from hybrid_memory.retrieval.time_expressions.parsing import Window
     from hybrid_memory.retrieval.understanding import Understanding, UnderstoodWord
 
@@ -18,34 +17,15 @@ _STATES: Mapping[str, str] = {
     "past": "It asks how things were.",
     "first": "It asks for the first time.",
 }
-_RELATIONS: Mapping[str, str] = {
-    "before": "before",
-    "until": "until",
-    "after": "after",
-    "since": "since",
-    "on": "on the day of",
-    "around": "around",
-    "during": "during",
-}
 
 
-def understood_in_words(
-    found: Understanding, query: str, memories: Mapping[MemoryId, dict[str, Any]]
-) -> dict[str, Any]:
-    """Return what a question was taken for; ``memories`` are those that tell of its events."""
+def understood_in_words(found: Understanding, query: str) -> dict[str, Any]:
+    """Return what a question was taken for."""
     words = [_word(one, query) for one in found.words]
     return {
         "words": words,
         "unheld": [one["word"] for one in words if not one["held"] and not one["in_time"]],
         "times": [_time(one) for one in found.windows],
-        "events": [
-            {
-                "relation": _RELATIONS.get(one.relation, one.relation),
-                "phrase": one.phrase,
-                "memory": memories.get(one.memory) if one.memory else None,
-            }
-            for one in found.events
-        ],
         "asks": _STATES.get(found.asked_state, ""),
         "language": found.language,
         "meaning": round(found.meaning, 2),

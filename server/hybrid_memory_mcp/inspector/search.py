@@ -207,7 +207,7 @@ class _Search:
                 for place, hit in enumerate(shown, self.found.offset + 1)
             ],
             "left_out": self._left_out(rest, memories, best),
-            "understood": understood_in_words(self.reasons.understanding, self.asked.query, self._anchors(memories)),
+            "understood": understood_in_words(self.reasons.understanding, self.asked.query),
             "notes": self._notes(page),
         }
 
@@ -215,18 +215,11 @@ class _Search:
         """Return the memories that are told, as the person asked to see them."""
         read = [hit.memory for hit in self.found.hits] + [one.memory for one in self.reasons.left_out]
         known = {memory.id: memory for memory in read}
-        others = [one.memory for one in self.reasons.understanding.events if one.memory not in (None, *known)]
-        if not self.request.reveal:
-            return known | self._whole(one for one in others if one)
-        return known | self._whole((*known, *(one for one in others if one)))
+        return self._whole(known) if self.request.reveal else known
 
     def _whole(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         wanted = list(ids)
         return self.service.revealed(self.request.scope, wanted) if wanted else {}
-
-    def _anchors(self, memories: Mapping[MemoryId, Memory]) -> dict[MemoryId, dict[str, Any]]:
-        named = [one.memory for one in self.reasons.understanding.events if one.memory in memories]
-        return {one: told(self.service, self.request, memories[one]) for one in named if one is not None}
 
     def _hit(
         self, place: int, hit: Hit, entry: Mapping[str, Any], memories: Mapping[MemoryId, Memory], best: float

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import memory
@@ -18,7 +19,6 @@ from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import joined
-from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hybrid_memory.retrieval.update_limits import not_in_force, parts_of
+from hybrid_memory.retrieval.update_words import Statement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.retrieval.test_update_detection import CROWD, asked, first, newer, noted
-
-from hybrid_memory.retrieval.update_limits import not_in_force, parts_of
-from hybrid_memory.retrieval.update_words import Statement
 
 OTHER = [
     ("Where does Nora work?", "Nora works at Siemens as a fitter.", "Nora's husband now works at Opel."),

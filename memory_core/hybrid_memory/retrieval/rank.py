@@ -1,10 +1,8 @@
-"""The steps of a search, from the rows that pass the filters to a ranking.
+"""The steps of a search, from the rows that pass the filters to a ranking; read `_rank` from top to bottom.
 
-`rank` is called by `NamespaceIndex.search` and reads like a list of the steps: weigh the question's words, cover it by words,
-compare vectors, fuse both, add what the question says about time, choose candidates, add what their conversation, the names, the
-events and the best hit tell, weigh that against recency and importance, order, leave duplicates out, find possible updates among the
-hits, and judge whether what is asked for is unknown. Each step's numbers are in ``ranking_parameters.py``. Where memories are found that
-are trusted less than who asks, the steps are gone through twice, so that those change nothing about the others (``shares.py``).
+Each step is there because it wins half a point on sets that it was not fitted to, or a class of questions
+(docs/benchmarks.md, "The ladder"); its numbers are in ``ranking_parameters.py``. Where memories are found that are trusted
+less than who asks, the steps are gone through twice, so that those change nothing about the others (``shares.py``).
 """
 
 from __future__ import annotations
@@ -12,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.retrieval import bm25, fusion, ranking_signals, term_weights
+from hybrid_memory.retrieval import bm25, ranking_signals, term_weights
 from hybrid_memory.retrieval.answering import answers
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
@@ -26,20 +24,20 @@ from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, Sessi
 from hybrid_memory.retrieval.deduplication import DEDUPLICATED_HITS, group_duplicates
 from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
+from hybrid_memory.retrieval.newer import find_newer
 from hybrid_memory.retrieval.query import Below, Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
-from hybrid_memory.retrieval.question import Question, QuestionWord
+from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.shares import below, taken
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.unknown import is_unknown
-from hybrid_memory.retrieval.update_detection import find_rivals
 from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.store.snapshots import NO_TIME
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.time_expressions.parsing import Anchor, Window
+    from hybrid_memory.retrieval.time_expressions.parsing import Window
 
 Weights = tuple[float, float, float]
 
@@ -50,9 +48,13 @@ MIN_COSINE = 0.15
 CARRIED_SHARE = 0.3
 # A row below this share of the best score is weak whatever it matches: beside the best it is noise, and costs tokens.
 FAINT_SHARE = 0.15
+# An embedder of English alone counts only as far as English words make up a question's letters: from none below the first share
+# to fully above the second.
+KNOWN_FROM, KNOWN_TO = 0.3, 0.7
 
 _PROPOSED_ROWS = 256  # how many of the nearest rows an approximate index is asked for
 _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying vectors: below a quarter of the rows
+_MIN_DEVIATION = 1e-6  # less is rounding; what is alike throughout is at the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ def _with_below(ranking: Ranking, everything: Ranking, columns: MemoryColumns) -
             repeats[said[content]] = (*repeats.get(said[content], ()), one, *everything.repeats.get(one, ()))
     rivals = everything.rivals
     if rivals is not None:
-        rivals = replace(rivals, may=rivals.may & ~columns.is_trusted(rivals.rows)[:, None])
+        updates = tuple(one for one in rivals.updates if not columns.is_trusted(int(rivals.rows[one.earlier])))
+        rivals = replace(rivals, updates=updates)
     ranking = replace(ranking, unknown=ranking.unknown and everything.unknown, repeats=repeats)
     return below(ranking, replace(everything, rivals=rivals), untrusted)
 
@@ -129,7 +132,7 @@ def rank_hidden(query: SearchQuery, context: SearchContext) -> Below | None:
     matching = columns.matching(query.where)
     if not np.any(matching & ~visible):
         return None
-    context = replace(context, parameters=replace(context.parameters, updates=0.0))
+    context = replace(context, parameters=replace(context.parameters, updates=False))
     ranking = _rank(query, context, matching, visible)
     hidden = ~visible[ranking.ids.rows]
     shown = np.flatnonzero(hidden & ~ranking.weak)
@@ -141,21 +144,18 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     """Return the rows of a mask, best first, as if there were none but the visible ones."""
     columns, lexical, parameters = context.columns, context.lexical, context.parameters
     fused = Scorer(query.scorer) is Scorer.FUSED
-
-    query = _in_languages(query, lexical)
+    question = in_languages(query.question, lexical.languages(), lexical.frequencies, lexical.hasher)
+    query = replace(query, question=question)
 
     # 1. What passed the filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
     found = np.flatnonzero(mask)
 
-    # 2. How far each row covers the question by words. The other scorers are what the fused one is measured against.
-    if fused:
-        table = context.expansions if _known(query, parameters) else NO_EXPANSIONS
-        weighed = term_weights.weigh(query.question, lexical, visible, table, parameters)
-    else:
-        weighed = term_weights.by_rarity(query.question, lexical, visible)
+    # 2. How far each row covers the question by words, near words for those that it lacks.
+    table = context.expansions if fused and question.known_share > KNOWN_FROM else NO_EXPANSIONS
+    weighed = term_weights.weigh(question, lexical, visible, table, parameters)
     coverage = bm25.score(lexical, weighed.query_terms)
 
-    # 3. How near it is by meaning, and both as one score.
+    # 3. How near it is by meaning, a long text by its best passage too; and both as one score.
     likeness = _likeness(query, context, visible, mask, found, coverage)
     parts = (
         _fused(query, context, weighed, coverage, likeness, found)
@@ -164,9 +164,8 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     )
 
     # 4. The period that the question names.
-    time = query.question.time
-    if fused and time.windows and parameters.period_weight:
-        parts["period"] = np.float32(parameters.period_weight) * _nearness(columns, found, time.windows)
+    if fused and question.time.windows:
+        parts["period"] = np.float32(parameters.period_weight) * _nearness(columns, found, question.time.windows)
 
     # 5. Only the best go on; what follows compares rows with each other.
     candidates = select_candidates(
@@ -178,58 +177,35 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     )
     strong = _matches_itself(query, candidates, coverage)
 
-    # 6. What their conversation, the names and events of the question, and the best hit tell about the candidates.
+    # 6. What their conversation and the best hit tell about the candidates.
     if fused:
-        strong |= ranking_signals.add_context(
-            candidates, strong, columns, lexical.asks, context.named(query.question), parameters
-        )
-        ranking_signals.add_missing_names(candidates, weighed.names, lexical, visible, parameters)
-        _add_events(query, candidates, context, visible)
-        add_pseudo_relevance_feedback(candidates, query.question.terms, lexical, visible, parameters)
+        named = context.named(question)
+        strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, named, parameters)
+        add_pseudo_relevance_feedback(candidates, question.terms, lexical, visible, parameters)
 
     # 7. The query's own weights of relevance, recency and importance.
-    weights = _weights(query, parameters)
+    weights = _weights(query)
     candidates.scale(weights[1])
     candidates.parts |= _query_independent_scores(query, columns, candidates.rows, weights)
 
     # 8. and 9. Order, and duplicates.
     ranking = _build_ranking(context, candidates, strong, fused=fused)
-
-    # 10. and 11. Which hits may be the newer word on the same thing, and whether what is asked for is anywhere.
-    return _judged(ranking, query, context, weighed, coverage, candidates, visible) if fused else ranking
-
-
-def _in_languages(query: SearchQuery, lexical: LexicalIndex) -> SearchQuery:
-    """Return a query whose words have the stems that most memories have."""
-    question = in_languages(query.question, lexical.languages(), lexical.frequencies, lexical.hasher)
-    return query if question is query.question else replace(query, question=question)
-
-
-def _judged(
-    ranking: Ranking,
-    query: SearchQuery,
-    context: SearchContext,
-    weighed: WeighedQuestion,
-    coverage: Coverage,
-    candidates: Candidates,
-    visible: Mask,
-) -> Ranking:
-    """Return a ranking with what it claims: the last two steps of `rank`."""
-    columns, lexical = context.columns, context.lexical
-    # 10. Hits that speak of the same thing; their texts decide which is the newer word on it (`settle_updates`).
-    rivals = None
-    if context.parameters.updates:
-        rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix)
-    # 11. What is asked for may be nowhere in the memory, whatever the filters leave of it; if they leave nothing, nothing is claimed.
-    unknown = len(ranking.ids) > 0 and is_unknown(
-        query.question, lexical, visible, columns.speaker.values >= 0, context.expansions
-    )
-    ranking = replace(ranking, rivals=rivals, unknown=unknown)
-    if not context.apart:
+    if not fused:
         return ranking
-    # What is trusted less has to stand behind it only while this answers.
-    answered = not unknown and _answers(ranking, query.question, context, coverage, candidates, visible)
-    return replace(ranking, answered=answered)
+
+    # 10. Which hits may be the newer word on the same thing; `settle` looks at the texts of these few.
+    if parameters.updates:
+        ranking = replace(
+            ranking, rivals=find_newer(query, candidates, weighed, coverage, columns, lexical, context.matrix)
+        )
+
+    # 11. What is asked for may be nowhere in the memory, whatever the filters leave of it; if they leave nothing, nothing is claimed.
+    unknown = len(ranking.ids) > 0 and is_unknown(question, lexical, visible, context.expansions)
+    if not context.apart:
+        return replace(ranking, unknown=unknown)
+    # What is trusted less has to come behind only while this answers.
+    answered = not unknown and _answers(ranking, question, context, coverage, candidates, visible)
+    return replace(ranking, unknown=unknown, answered=answered)
 
 
 def _answers(
@@ -287,19 +263,13 @@ def _told(columns: MemoryColumns, rows: NDArray[np.intp]) -> list[tuple[object, 
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """How near the rows found are to the question: cosines, those after the mean is subtracted, and the same of a sample of all rows.
+    """How near the rows found are to the question, and the same of a sample of all visible rows, empty without a vector of the question.
 
-    A row without a vector, or of whose words the embedder knows none, has a cosine of 0. All are empty without a vector of the question.
+    A row without a vector, or of whose words the embedder knows none, has a cosine of 0.
     """
 
     cosine: Floats
-    centred: Floats
     sampled: Floats
-    sampled_centred: Floats
-
-
-def _known(query: SearchQuery, parameters: RankingParameters) -> float:
-    return fusion.known_weight(query.question.known_share, parameters)
 
 
 def _likeness(
@@ -307,24 +277,30 @@ def _likeness(
 ) -> _Likeness:
     matrix, vector = context.matrix, query.vector
     if vector is None or not matrix.fits(vector):
-        nothing = np.zeros(0, np.float32)
-        return _Likeness(np.zeros(len(found), np.float32), nothing, nothing, nothing)
-    centre = matrix.centre(visible, fusion.sample)
-    sampled = centre.sampled
+        return _Likeness(np.zeros(len(found), np.float32), np.zeros(0, np.float32))
+    sample = matrix.sample(visible)
+    share = context.parameters.passage_share
+    passages = matrix.best_passages(vector) if share and Scorer(query.scorer) is Scorer.FUSED else None
     rows = _rows_to_compare(vector, matrix, mask, found, coverage)
     if rows is None:
-        everywhere = matrix.scores(vector)
-        centred = matrix.centred_scores(vector, everywhere, centre)
-        return _Likeness(_of(everywhere, found), _of(centred, found), everywhere[sampled], centred[sampled])
-    cosine, centred = np.zeros((2, len(found)), np.float32)
-    at = np.searchsorted(found, rows)
-    cosine[at] = matrix.scores(vector, rows)
-    centred[at] = matrix.centred_scores(vector, cosine[at], centre, rows)
-    of_sample = matrix.scores(vector, sampled)
-    return _Likeness(cosine, centred, of_sample, matrix.centred_scores(vector, of_sample, centre, sampled))
+        everywhere = _with_passages(matrix.scores(vector), passages, share)
+        return _Likeness(_of(everywhere, found), everywhere[sample])
+    cosine = np.zeros(len(found), np.float32)
+    cosine[np.searchsorted(found, rows)] = _with_passages(
+        matrix.scores(vector, rows), None if passages is None else passages[rows], share
+    )
+    sampled = _with_passages(matrix.scores(vector, sample), None if passages is None else passages[sample], share)
+    return _Likeness(cosine, sampled)
 
 
-def _of(values: NDArray[Any], found: NDArray[np.intp]) -> NDArray[Any]:
+def _with_passages(whole: Floats, best: Floats | None, share: float) -> Floats:
+    """Return the likeness of texts by the whole and, where there are several passages, by the best of them."""
+    if best is None:
+        return whole
+    return np.where(np.isnan(best), whole, whole + np.float32(share) * (best - whole)).astype(np.float32, copy=False)
+
+
+def _of(values: Floats, found: NDArray[np.intp]) -> Floats:
     """Return the values of the rows found, without a copy where these are all."""
     return values if len(found) == len(values) else values[found]
 
@@ -365,21 +341,38 @@ def _fused(
     likeness: _Likeness,
     found: NDArray[np.intp],
 ) -> dict[str, Floats]:
-    """Return the summands that words and vector bring; without a vector the words speak alone."""
-    parameters = context.parameters
+    """Return the summands that words and vector bring; without a vector the words speak alone.
+
+    Words count relative to the best row, the vector by standard deviations from the mean. Ranks would throw away how far the best
+    stands out.
+    """
     worded = np.float32(weighed.worded_share)
-    covered = worded * fusion.relative(_of(coverage.expanded, found))
+    words = _of(coverage.expanded, found)
+    highest = words.max(initial=np.float32(0))
+    covered = worded * (words / highest if highest > 0 else words)
     if not len(likeness.sampled):
         return {"lexical": covered}
-    spoken = context.columns.turns(found)
-    plain = fusion.standardized(likeness.cosine, likeness.sampled)
-    centred = fusion.standardized(likeness.centred, likeness.sampled_centred)
-    share = np.where(spoken, np.float32(0), np.float32(parameters.centred_share))
-    dense = (1 - share) * plain + share * centred
+    above = likeness.cosine - likeness.sampled.mean()
+    dense = above / np.float32(max(float(likeness.sampled.std()), _MIN_DEVIATION))
     dense[likeness.cosine == 0] = 0
-    known = 1.0 if query.multilingual else _known(query, parameters)
-    weight = fusion.dense_weights(weighed.unknown_share, known, spoken, parameters, multilingual=query.multilingual)
-    return {"lexical": (1 - weight) * covered, "dense": worded * weight * dense / np.float32(parameters.dense_spread)}
+    noted, said = dense_weights(query, weighed.unknown_share, context.parameters)
+    weight = np.where(context.columns.turns(found), np.float32(said), np.float32(noted))
+    spread = np.float32(context.parameters.dense_spread)
+    return {"lexical": (1 - weight) * covered, "dense": worded * weight * dense / spread}
+
+
+def dense_weights(query: SearchQuery, unknown_share: float, parameters: RankingParameters) -> tuple[float, float]:
+    """Return which share of its score the vector decides of a note, and of a turn of a conversation.
+
+    The greater, the more of the question no memory holds in words (``unknown_share``): fixed weights suit either questions that
+    repeat the memory's words or those that do not.
+    """
+    known = (query.question.known_share - KNOWN_FROM) / (KNOWN_TO - KNOWN_FROM)
+    known = 1.0 if query.multilingual else min(max(known, 0.0), 1.0)
+    noted = parameters.dense_weight + parameters.dense_weight_unknown * unknown_share
+    said = parameters.spoken_dense_weight + parameters.spoken_dense_weight_unknown * unknown_share
+    most = parameters.max_dense_weight
+    return known * min(noted, most), known * min(said, most)
 
 
 def _alone(query: SearchQuery, coverage: Coverage, likeness: _Likeness, found: NDArray[np.intp]) -> dict[str, Floats]:
@@ -397,35 +390,10 @@ def _matches_itself(query: SearchQuery, candidates: Candidates, coverage: Covera
     return by_words | (candidates.cosine >= MIN_COSINE)
 
 
-def _add_events(query: SearchQuery, candidates: Candidates, context: SearchContext, visible: Mask) -> None:
-    """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
-    columns, weight = context.columns, context.parameters.event_weight
-    if not weight:
-        return
-    for anchor, teller in tellers_of_events(query.question, context.lexical, visible).items():
-        if teller is not None:
-            event_at = int(columns.happened_at(np.array([teller]))[0])
-            bonus = ranking_signals.event_bonus(columns.happened_at(candidates.rows), anchor, event_at)
-            candidates.add("event", np.float32(weight) * bonus)
-
-
-def tellers_of_events(question: Question, lexical: LexicalIndex, visible: Mask) -> dict[Anchor, int | None]:
-    """Return the events that a question names as times, each with the visible row that tells best of it; None where none does."""
-    anchors = [one for one in dict.fromkeys(question.time.anchors) if one.relation != "during"]
-    tellers: dict[Anchor, int | None] = {}
-    for anchor in anchors[: ranking_signals.MAX_EVENTS]:
-        event = Question(words=tuple(map(QuestionWord, dict.fromkeys(lexical.hasher.terms(anchor.phrase)))))
-        told = bm25.score(lexical, term_weights.by_rarity(event, lexical, visible).query_terms).exact
-        told = np.where(visible, told, np.float32(0))
-        teller = int(told.argmax()) if len(told) else 0
-        tellers[anchor] = teller if len(told) and told[teller] >= ranking_signals.EVENT_COVERED else None
-    return tellers
-
-
-def _weights(query: SearchQuery, parameters: RankingParameters) -> Weights:
+def _weights(query: SearchQuery) -> Weights:
     """Return the weights of recency, relevance and importance: the query's own, or those of its scorer."""
     recency, relevance, importance = {
-        Scorer.FUSED: (parameters.recency, 1.0, 0.0),
+        Scorer.FUSED: (0.0, 1.0, 0.0),
         Scorer.REFERENCE: (1.0, 1.0, 1.0),
         Scorer.LEXICAL: (0.0, 1.0, 0.0),
         Scorer.DENSE: (0.0, 1.0, 0.0),
@@ -463,8 +431,8 @@ def _prefilter_scores(
     query: SearchQuery, context: SearchContext, found: NDArray[np.intp], parts: dict[str, Floats]
 ) -> Floats:
     """Return by what candidates are chosen: with recency and importance too, unless these are light."""
-    recency, relevance, importance = weights = _weights(query, context.parameters)
+    recency, relevance, importance = weights = _weights(query)
     scores = np.float32(relevance) * total(parts)
-    if importance or recency > context.parameters.recency * relevance:
+    if importance or recency:
         scores += total(_query_independent_scores(query, context.columns, found, weights))
     return scores

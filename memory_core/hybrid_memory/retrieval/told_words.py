@@ -80,12 +80,12 @@ class Statement:
     @cached_property
     def lists_many(self) -> bool:
         """Whether it names four things or more in a row, so that it is about them all."""
-        return _LIST.search(self.text) is not None
+        return lists_many(self.text)
 
     @cached_property
     def tells_change(self) -> bool:
         """Whether it says that something is other than it was."""
-        return CHANGE.search(self.text) is not None
+        return tells_change(self.text)
 
     @cached_property
     def tells_past(self) -> bool:
@@ -147,6 +147,16 @@ class Statement:
 
     def _is_one_of(self, terms: frozenset[int], word: str) -> bool:
         return self.hasher is not None and not terms.isdisjoint(map(self.hasher.fold, stems_of(word)))
+
+
+def tells_change(text: str) -> bool:
+    """Return True if a text says that something is other than it was."""
+    return CHANGE.search(text) is not None
+
+
+def lists_many(text: str) -> bool:
+    """Return True if a text names four things or more in a row."""
+    return _LIST.search(text) is not None
 
 
 @lru_cache(16_384)
