@@ -365,6 +365,13 @@ def model_folders() -> tuple[Path, ...]:
     return (own, shared) if _is_ours(shared) else (own,)
 
 
+def cache_folder() -> Path:
+    """Return this user's folder for what can be made again at any time."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("hybrid-memory-mcp", appauthor=False)
+
+
 def _is_ours(folder: Path) -> bool:
     """Return True if a folder that anybody could have made was made by this user, who alone may write there."""
     try:
