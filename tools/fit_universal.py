@@ -53,13 +53,18 @@ def main() -> None:
     lines = texts(given.text, given.each)
     meanings, words = load_encoder(), StaticEmbedder()
     rows = np.concatenate(
-        [side_by_side(meanings.meanings(some), words.embed(some)) for some in (lines[at : at + 500] for at in range(0, len(lines), 500))]
+        [
+            side_by_side(meanings.meanings(some), words.embed(some))
+            for some in (lines[at : at + 500] for at in range(0, len(lines), 500))
+        ]
     )
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     strength, directions = np.linalg.eigh(rows.T @ rows / len(rows))  # not around the mean: a dot product is to be kept
     chosen = np.argsort(strength)[::-1][:DIMENSIONS]
     np.save(given.out, directions[:, chosen].astype(np.float16))
-    print(f"{len(lines)} texts, {strength[chosen].sum():.4f} of their squared length kept, digest {digest_of(given.out.read_bytes())}")
+    print(
+        f"{len(lines)} texts, {strength[chosen].sum():.4f} of their squared length kept, digest {digest_of(given.out.read_bytes())}"
+    )
 
 
 if __name__ == "__main__":

@@ -146,8 +146,8 @@ class StoreSettings(BaseSettings):
         description="Folder with tokens.json, which several HTTP servers can share; the store's own when not given.",
     )
     embedder: _EmbedderName = Field(
-        "static",
-        description="static, multilingual, minilm, or fastembed:<model name or folder>; unset, the table follows the languages.",
+        "universal",
+        description="universal, static, multilingual, minilm, or fastembed:<model name or folder>.",
     )
     former_embedder: _EmbedderName | None = Field(
         None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."

