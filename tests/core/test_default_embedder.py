@@ -115,7 +115,7 @@ def test_a_named_embedder_is_the_reason():
 
 
 @pytest.mark.slow
-def test_a_new_store_never_waits_for_the_model_and_gets_its_vectors_later(opened, universal):
+def test_a_new_store_never_waits_for_the_model_and_gets_its_vectors_later(opened, universal_cache):
     service = opened()
     assert service.write(SCOPE, WriteRequest(content=CAT)).pending
     assert read(service, "Katze").hits[0].memory.content == CAT
@@ -126,14 +126,14 @@ def test_a_new_store_never_waits_for_the_model_and_gets_its_vectors_later(opened
 
 
 @pytest.mark.slow
-def test_warming_up_loads_the_model_ahead(opened, universal):
+def test_warming_up_loads_the_model_ahead(opened, universal_cache):
     service = opened()
     service.warm_up(SCOPE)
     assert not service.write(SCOPE, WriteRequest(content=CAT)).pending
 
 
 @pytest.mark.slow
-def test_a_store_of_an_earlier_version_moves_by_itself(of_an_earlier_version, universal):
+def test_a_store_of_an_earlier_version_moves_by_itself(of_an_earlier_version, universal_cache):
     service = of_an_earlier_version()
     once_loaded(service._encoder.pending_change)
     idle(service)
@@ -144,7 +144,7 @@ def test_a_store_of_an_earlier_version_moves_by_itself(of_an_earlier_version, un
 
 
 @pytest.mark.slow
-def test_it_answers_with_its_former_vectors_until_the_switch(of_an_earlier_version, universal, monkeypatch):
+def test_it_answers_with_its_former_vectors_until_the_switch(of_an_earlier_version, universal_cache, monkeypatch):
     monkeypatch.setattr(background, "BATCH_MEMORIES", 4)
     service = of_an_earlier_version()
     once_loaded(service._encoder.pending_change)
@@ -158,7 +158,7 @@ def test_it_answers_with_its_former_vectors_until_the_switch(of_an_earlier_versi
 
 
 @pytest.mark.slow
-def test_a_move_that_was_killed_is_continued(of_an_earlier_version, universal, monkeypatch):
+def test_a_move_that_was_killed_is_continued(of_an_earlier_version, universal_cache, monkeypatch):
     monkeypatch.setattr(background, "BATCH_MEMORIES", 4)
     service = of_an_earlier_version()
     once_loaded(service._encoder.pending_change)
@@ -176,7 +176,7 @@ def test_a_move_that_was_killed_is_continued(of_an_earlier_version, universal, m
 
 
 @pytest.mark.slow
-def test_a_store_whose_file_names_the_small_table_keeps_it(of_an_earlier_version, tmp_path, universal):
+def test_a_store_whose_file_names_the_small_table_keeps_it(of_an_earlier_version, tmp_path, universal_cache):
     change_config(tmp_path, {"embedder": "static"})
     service = of_an_earlier_version()
     service.warm_up(SCOPE)
@@ -187,7 +187,7 @@ def test_a_store_whose_file_names_the_small_table_keeps_it(of_an_earlier_version
 @pytest.fixture
 def no_package(monkeypatch, tmp_path):
     monkeypatch.setattr(universal_module, "PACKAGE", "no_such_package")
-    monkeypatch.setattr(universal_module, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("hybrid_memory.settings.cache_folder", lambda: tmp_path / "cache")
 
 
 @pytest.mark.slow

