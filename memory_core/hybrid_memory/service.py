@@ -47,7 +47,6 @@ from hybrid_memory.following import (
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import whole_id
 from hybrid_memory.insights_by_home import commit_insights
-from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.late_vectors import LateVectors
 from hybrid_memory.model import Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
@@ -118,10 +117,8 @@ class MemoryService:
     """The memory of one store. Safe to call from several threads.
 
     ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
-    until `reembed` or `run_background_step` has made new ones. ``follow_languages`` says that nobody chose ``embedder``, so that
-    background steps may change the store from one built-in table to the other. ``secrets`` is what is done about secrets in what is
-    written and shown, ``journal`` tells who asked what. Every method raises only `hybrid_memory.errors`; a call that raised has
-    changed nothing.
+    until `reembed` or `run_background_step` has made new ones. ``secrets`` is what is done about secrets in what is written and
+    shown, ``journal`` tells who asked what. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
     """
 
     def __init__(
@@ -133,7 +130,6 @@ class MemoryService:
         random_source: RandomSource,
         settings: StoreSettings | None = None,
         previous: Embedder | None = None,
-        follow_languages: bool = False,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
@@ -153,15 +149,12 @@ class MemoryService:
         announcements = Announcements(self._tell_listeners, store.news)
         self._commits = Commits(store, self._index_cache, self._encoder, announcements, self._time, random_source)
         self._late_vectors = LateVectors(self._commits, self._encoder, self.lock)
-        # Nobody chose an embedder: the table follows the languages of the memories.
-        self._languages = LanguageShare(store, self._index_cache.size) if follow_languages else None
         self._background = BackgroundJobs(
             store,
             self._index_cache,
             self._encoder,
             self.lock,
             self._late_vectors.give,
-            self._languages,
             embedder_of=partial(embedder_of, settings=self.settings),
         )
         self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
@@ -222,7 +215,6 @@ class MemoryService:
             random_source=random_source,
             settings=settings,
             previous=previous,
-            follow_languages="embedder" not in settings.model_fields_set,
         )
 
     # --- write, read, reflect, update, forget -------------------------------------------------------------------------
@@ -600,7 +592,7 @@ class MemoryService:
             self._index_cache,
             self._encoder,
             self._background,
-            self._languages,
+            self.settings,
             self._time,
             self.lag(),
         )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import ahead_of_clock
-from hybrid_memory.embedding.table_choice import NAMED, reason
+from hybrid_memory.embedding.registry import reason_of
 from hybrid_memory.requests import Lag, Status
 
 if TYPE_CHECKING:
     from hybrid_memory.background import BackgroundJobs
-    from hybrid_memory.language_share import LanguageShare
     from hybrid_memory.model import Scope
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.service_time import ServiceTime
+    from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.base import Store
     from hybrid_memory.text_encoder import TextEncoder
 
@@ -24,11 +24,11 @@ def status_of(
     indexes: IndexCache,
     encoder: TextEncoder,
     background: BackgroundJobs,
-    languages: LanguageShare | None,
+    settings: StoreSettings,
     time: ServiceTime,
     behind: Lag | None,
 ) -> Status:
-    """Return what the memory holds and how it is; ``languages`` where the embedder follows them, ``behind`` others."""
+    """Return what the memory holds and how it is; ``behind`` others."""
     from importlib.metadata import version
 
     # In this order: loading the index may find what cannot be read.
@@ -64,7 +64,7 @@ def status_of(
         insights=counts.insights,
         sessions=counts.sessions,
         embedder=info.embedder or encoder.target.identity,
-        embedder_reason=NAMED if languages is None else reason(info.embedder, *languages.counts()),
+        embedder_reason=reason_of(settings, info.embedder),
         pending_vectors=counts.pending,
         engine=info.engine,
         schema_version=info.schema_version,

@@ -146,8 +146,8 @@ class StoreSettings(BaseSettings):
         description="Folder with tokens.json, which several HTTP servers can share; the store's own when not given.",
     )
     embedder: _EmbedderName = Field(
-        "static",
-        description="static, multilingual, minilm, or fastembed:<model name or folder>; unset, the table follows the languages.",
+        "universal",
+        description="universal, static, multilingual, minilm, or fastembed:<model name or folder>.",
     )
     former_embedder: _EmbedderName | None = Field(
         None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
@@ -363,6 +363,13 @@ def model_folders() -> tuple[Path, ...]:
     own = user_data_path("hybrid-memory-mcp", appauthor=False) / "models"
     shared = Path(tempfile.gettempdir()) / "fastembed_cache"
     return (own, shared) if _is_ours(shared) else (own,)
+
+
+def cache_folder() -> Path:
+    """Return this user's folder for what can be made again at any time."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("hybrid-memory-mcp", appauthor=False)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -106,6 +106,8 @@ class TextEncoder:
         """Load the model now, if it is there, instead of at the first text."""
         embedder = self._active or self._target
         with suppress(EmbedderUnavailable):
+            if isinstance(embedder, BackgroundEmbedder):
+                embedder.load_ahead()
             embedder.embed(["warm"])
 
     def vector(self, text: str) -> NDArray[np.float32] | None:
@@ -140,12 +142,6 @@ class TextEncoder:
             if pinned not in (None, (self._target.identity, dimensions)):
                 return self._target
         return None
-
-    def aim_at(self, embedder: Embedder) -> None:
-        """Let another embedder be the one that the store shall have; until the switch the present one answers."""
-        # In this order: another thread that looks meanwhile finds the present one under one name or the other.
-        self._previous = self._active or self._target
-        self._target = embedder
 
     def switch_to(self, embedder: Embedder) -> None:
         """Go on with an embedder to which the store has changed."""

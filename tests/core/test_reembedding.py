@@ -282,10 +282,11 @@ def test_a_text_that_a_model_cannot_embed_is_like_nothing(filled):
 
 
 def test_a_new_store_gets_the_embedder_of_the_setting():
-    assert isinstance(choose_embedders(StoreSettings(), None)[0], StaticEmbedder)
+    assert isinstance(choose_embedders(StoreSettings(embedder="static"), None)[0], StaticEmbedder)
 
 
-def test_a_store_keeps_its_embedder_when_no_setting_names_one():
+def test_a_store_keeps_its_embedder_when_no_setting_names_one(monkeypatch):
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
     wanted, previous = choose_embedders(StoreSettings(), "fastembed:BAAI/bge-small-en-v1.5@00ff")
     assert (wanted.identity, previous) == ("fastembed:BAAI/bge-small-en-v1.5", None)
 
@@ -301,7 +302,8 @@ def test_the_former_model_of_a_folder_is_told_by_a_setting(tmp_path):
     assert choose_embedders(settings, "fastembed:local/x@00ff")[1].identity == f"fastembed:{tmp_path}"
 
 
-def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced():
+def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced(monkeypatch):
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
     wanted, previous = choose_embedders(StoreSettings(), "fastembed:local/x@00ff")
     assert previous is None
     with pytest.raises(EmbedderUnavailable, match="folder"):

@@ -87,7 +87,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("text", "said"), HOSTILE, ids=range(len(HOSTILE)))
-def test_what_is_wrong_with_a_file_is_one_sentence_that_names_the_setting(tmp_path, text, said):
+def test_what_is_wrong_with_a_file_is_one_sentence_that_names_the_setting(tmp_path, text, said, monkeypatch):
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
     (tmp_path / "config.toml").write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput) as caught:
         store_settings(tmp_path)

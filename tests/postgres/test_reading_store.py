@@ -173,17 +173,6 @@ def test_a_term_that_lies_across_two_others_is_none_of_a_memory(store):
     assert len(store.with_terms(["default"], {one}, NOW, 7)) == 7
 
 
-def test_names_are_counted_as_in_the_other_stores(store):
-    found = []
-    for one in (store, MemoryStore(FakeClock())):
-        put(one, "a", names=(1, -2))
-        put(one, "b", namespace="other", names=(3, 1))
-        put(one, "c", names=(-2, 5), forgotten_at=START)
-        put(one, "d")
-        found.append([one.count_named(entries) for entries in ({1}, {-2, 3}, {9}, set())])
-    assert found[0] == found[1] == [(3, 2), (3, 2), (3, 0), (3, 0)]
-
-
 @pytest.mark.parametrize("text", ["\0", "a\0"])
 def test_what_no_row_can_hold_is_not_found_rather_than_an_error(store, text):
     put(store, "a")

@@ -22,7 +22,7 @@ def anyio_backend():
 
 @pytest.fixture(autouse=True)
 def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "LOOPBACK"):
         monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
 
 

@@ -96,7 +96,7 @@ def test_no_name_of_the_list_is_broken_in_a_terminal_of_80_columns(tmp_path):
 
 def test_the_list_can_be_of_this_machine_alone(without_minilm):
     here = [one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)]
-    assert here == ["static", "multilingual"]
+    assert here == ["universal", "static", "multilingual"]
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_going_from_the_extra_back_to_the_table_needs_no_model(home, minilm, mon
 
 @pytest.mark.slow
 def test_status_doctor_and_list_say_why_the_store_has_its_embedder(home):
-    why = "the default: 0 % of the memories are in other languages"
+    why = "the default of an earlier version, to be replaced by universal"
     assert state(home)["reason"] == why
     assert why in run("status", "--home", home).output
     assert why in run("doctor", "--home", home).output
@@ -208,7 +208,8 @@ def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, tiny):
     assert state(home)["pinned"].startswith("fastembed:local/")
 
 
-def test_reembed_without_a_wish_says_that_all_is_done(home):
+def test_reembed_without_a_wish_says_that_all_is_done(home, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", "static")
     assert "3 memories have vectors of static" in run("reembed", "--home", home).output
 
 
@@ -364,6 +365,6 @@ def test_a_model_is_downloaded_once_and_then_used_without_a_connection(tmp_path,
     assert f"{SMALL}: about 67 MB, licence mit" in done.stdout
     assert state(home)["pinned"].startswith(f"fastembed:{SMALL}@")
     here = {one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)}
-    assert here - {"minilm"} == {"static", "multilingual", SMALL}
+    assert here - {"minilm"} == {"universal", "static", "multilingual", SMALL}
     assert run("embedder", "use", "static", "--home", home).exit_code == 0
     assert program("embedder", "use", SMALL, "--home", home, endpoint="http://127.0.0.1:9").returncode == 0

@@ -50,6 +50,7 @@ def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tm
         client.initialize()
         client.call(1, "write_memory", content=PUPPY)
         assert status(client, 2)["embedder"].startswith("static")
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER")
     (tmp_path / "config.toml").write_text(f'embedder = "fastembed:{tiny.as_posix()}"\n', encoding="utf-8")
     with started(tmp_path, program=("-c", IMPATIENT)) as client:
         client.initialize()
@@ -60,17 +61,19 @@ def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tm
 
 
 @pytest.mark.slow
-def test_a_server_takes_the_table_that_fits_the_languages_of_its_memories(tmp_path, monkeypatch):
-    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
+def test_a_server_moves_a_store_of_an_earlier_version_to_the_default(tmp_path, monkeypatch):
     with started(tmp_path, program=("-c", IMPATIENT)) as client:
         client.initialize()
         client.call(1, "write_memory", content="Wir haben eine Katze, die Minka heißt.")
         assert status(client, 2)["embedder"].startswith("static")
-        for at in range(12):
-            client.call(10 + at, "write_memory", content=f"Die Kiste {at} ist nicht mehr im Keller.")
-        wait_until(client, lambda now: now["embedder"].startswith("multilingual") and not now["reembedding"])
-        assert status(client, 3)["embedder_reason"].startswith("chosen by itself: 100 %")
-        found = client.call(50, "read_memories", query="Welches Haustier lebt bei uns?")["structuredContent"]
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with started(tmp_path, program=("-c", IMPATIENT)) as client:
+        client.initialize()
+        assert "embedding" not in client.call(1, "write_memory", content="The rent is due.")["structuredContent"]
+        wait_until(client, lambda now: now["embedder"].startswith("universal:") and not now["reembedding"])
+        assert status(client, 3)["embedder_reason"] == "the default"
+        found = client.call(50, "read_memories", query="Which pet lives with us?")["structuredContent"]
         assert "Minka" in found["memories"][0]["text"]
 
 

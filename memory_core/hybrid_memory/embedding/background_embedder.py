@@ -23,8 +23,8 @@ class BackgroundEmbedder:
     """Stands for an embedder whose model takes time to load, or is not there yet.
 
     The first use begins to load it in the background. A use waits at most until ``load_wait`` seconds after that beginning, and
-    then goes on without a vector. A model that is missing is looked for again at a use ``retry_after`` seconds later, so it is
-    found without a restart.
+    then goes on without a vector; who comes ahead of the uses calls `load_ahead`. A model that is missing is looked for again at
+    a use ``retry_after`` seconds later, so it is found without a restart.
     """
 
     def __init__(
@@ -80,12 +80,20 @@ class BackgroundEmbedder:
         _ = self._embedder.dimensions
         return self._embedder
 
-    def _wait(self) -> None:
+    def load_ahead(self) -> None:
+        """Load the model, for somebody who has time: waits a second at most, whatever a use waits.
+
+        Raises:
+            EmbedderUnavailable: the model is still being loaded, or cannot be.
+        """
+        self._wait(LOAD_WAIT_SECONDS)
+
+    def _wait(self, seconds: float | None = None) -> None:
         if self._ready:
             return
         with self._lock:
             loading = self._loading or self._begin()
-            left = self._began + self._load_wait - self._clock()
+            left = self._began + (self._load_wait if seconds is None else seconds) - self._clock()
         if left > 0:
             loading.join(left)
         if self._ready:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hybrid_memory.embedding.fastembed_embedder import find_cached, is_folder_description
-from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC, names_a_folder
+from hybrid_memory.embedding.registry import FASTEMBED, OWN, names_a_folder
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.settings import model_folders
 
@@ -62,7 +62,7 @@ def spec_named(wanted: str) -> str:
     Raises:
         InvalidInput: nothing has that name.
     """
-    if wanted in (STATIC, MULTILINGUAL, MINILM):
+    if wanted in OWN:
         return wanted
     name = wanted.removeprefix(FASTEMBED).strip()
     if name and names_a_folder(name):
@@ -80,7 +80,7 @@ def spec_named(wanted: str) -> str:
 
 def _nearest_names(name: str) -> list[str]:
     """Return which names may have been meant, the nearest first; one of our own, which need no download, before all others."""
-    own = difflib.get_close_matches(name.lower(), (STATIC, MULTILINGUAL, MINILM), n=1, cutoff=0.6)
+    own = difflib.get_close_matches(name.lower(), OWN, n=1, cutoff=0.6)
     others = difflib.get_close_matches(name, [one.name for one in known_models()], n=3, cutoff=0.4)
     return [*own, *others][:3]
 

@@ -148,10 +148,6 @@ class IndexCache:
         """Return whether an index has followed a memory whose words are to be encoded anew."""
         return any(one.has_old_words for one in (*self._indexes.copy().values(), *self._joint.copy().values()))
 
-    def size(self) -> int:
-        """Return how many memories the indexes that are there hold."""
-        return sum(index.size() for index in self.loaded().values())
-
     def keep_only(self, indexes: Collection[NamespaceIndex]) -> list[NamespaceIndex]:
         """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:

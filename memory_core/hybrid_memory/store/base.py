@@ -138,13 +138,6 @@ class Store(ConversationLog, Protocol):
         """
         ...
 
-    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
-        """Return how many memories of all namespaces are live, and how many of them have some of the ``entries`` in ``names``.
-
-        Live is what is neither forgotten nor superseded.
-        """
-        ...
-
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything."""
         ...

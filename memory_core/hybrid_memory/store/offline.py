@@ -129,10 +129,6 @@ class OfflineReads:
         """Return the time of the last change that is known."""
         return self._last("last_write", self._store.last_write)
 
-    def count_named(self, entries: Any) -> tuple[int, int]:
-        """Return how many memories are live and have some names, as it last was."""
-        return self._last(("count_named", tuple(entries)), lambda: self._store.count_named(entries))
-
     def _last(self, what: Any, ask: Callable[[], _Value]) -> _Value:
         key = (what,)
 

@@ -224,9 +224,9 @@ def _embedder_state(service: MemoryService, scope: Scope) -> dict[str, Any]:
 def _licence_of(spec: str | None) -> str:
     """Return the licence of the model that a setting means, as far as it is known."""
     from hybrid_memory.embedding.fastembed_models import find_model
-    from hybrid_memory.embedding.registry import MINILM, MULTILINGUAL, STATIC
+    from hybrid_memory.embedding.registry import MINILM, MULTILINGUAL, STATIC, UNIVERSAL
 
-    own = {STATIC: "apache-2.0", MINILM: "apache-2.0", MULTILINGUAL: "mit"}
+    own = {UNIVERSAL: "apache-2.0", STATIC: "apache-2.0", MINILM: "apache-2.0", MULTILINGUAL: "mit"}
     if spec in own:
         return own[spec]
     model = None if spec is None else find_model(spec)

@@ -18,7 +18,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
+from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, OWN, STATIC, UNIVERSAL
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.exit_codes import INTERRUPTED
@@ -48,7 +48,7 @@ Tell: TypeAlias = Callable[[object], None]
 
 def _completed(incomplete: str) -> list[str]:
     """Complete what is built in; the other names are known to a library that takes a second to start."""
-    return [name for name in (STATIC, MULTILINGUAL, MINILM) if name.startswith(incomplete)]
+    return [name for name in OWN if name.startswith(incomplete)]
 
 
 ModelName = Annotated[
@@ -56,7 +56,7 @@ ModelName = Annotated[
     typer.Argument(
         metavar="MODEL",
         autocompletion=_completed,
-        help="static, multilingual, minilm, a name that `embedder list` shows, or a folder with a model.",
+        help="universal, static, multilingual, minilm, a name that `embedder list` shows, or a folder with a model.",
     ),
 ]
 Later = Annotated[bool, typer.Option("--later", help="Only note the wish; the next server start does the work.")]
@@ -97,7 +97,7 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
     print_result(values, as_json, lambda: print_values(named, title="embedder"))
 
 
-@app.command(epilog=example("embedder use multilingual"))
+@app.command(epilog=example("embedder use static"))
 def use(model: ModelName, home: Home = None, later: Later = False, as_json: AsJson = False) -> None:
     """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors."""
     tell = _silent if as_json else say
@@ -256,10 +256,17 @@ def _forget_former(home: Path | None) -> None:
 
 
 def _own_rows() -> list[dict[str, object]]:
-    """Return what there is beside fastembed's models: the built-in tables, and the model of the extra."""
-    from hybrid_memory.embedding import minilm, multilingual
+    """Return what there is but fastembed's models: the default, the built-in tables, and the model of the extra."""
+    from hybrid_memory.embedding import minilm, multilingual, universal, universal_head
 
     return [
+        {
+            "name": UNIVERSAL,
+            "dimensions": universal_head.DIMENSIONS,
+            "megabytes": universal.MEGABYTES,
+            "licence": universal.LICENCE,
+            "here": universal.is_installed(),
+        },
         {"name": STATIC, "dimensions": 256, "megabytes": 8, "licence": "apache-2.0", "here": True},
         {
             "name": MULTILINGUAL,

@@ -23,7 +23,7 @@ _OPTIONS = {
     "timezone": "zone of dates that come without one, as Europe/Berlin",
     "project": "name of the project; auto (default): what a marker file names, else the git repository; off: none",
     "prompts": "folder with templates that replace the built-in ones",
-    "embedder": "static, multilingual, minilm, or fastembed:<model name or folder>",
+    "embedder": "universal, static, multilingual, minilm, or fastembed:<model name or folder>",
 }
 
 

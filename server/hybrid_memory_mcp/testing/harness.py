@@ -476,7 +476,6 @@ def _open(
         clock=clock,
         random_source=random_source,
         settings=settings,
-        follow_languages="embedder" not in settings.model_fields_set,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a memory under test is like: the product's defaults, and nothing of the machine that the test runs on."""
+"""What a memory under test is like: the product's defaults but for the embedder, and nothing of the machine that the test runs on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def settings_of_test(given: dict[str, Any]) -> StoreSettings:
         ValueError: names the setting that is wrong.
     """
     try:
-        return SettingsOfTest(**given)
+        return SettingsOfTest(**{"embedder": "static"} | given)  # there at once, and the same in each run
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"])) or "settings"

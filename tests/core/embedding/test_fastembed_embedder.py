@@ -14,7 +14,6 @@ from tests.core.embedding.tiny_model import write_tiny_model
 from hybrid_memory.embedding import fastembed_embedder
 from hybrid_memory.embedding.fastembed_embedder import FastEmbedder
 from hybrid_memory.embedding.registry import make_embedder
-from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 
 
@@ -164,10 +163,6 @@ def test_the_digest_is_that_of_all_files_that_decide_the_vectors(tmp_path):
 def test_a_text_that_a_model_cannot_embed_is_like_nothing(loaded):
     loaded._model.embed = lambda texts, **_: iter([np.array([np.nan, np.inf]) for _ in texts])
     assert loaded.embed(["x"]).tolist() == [[0, 0]]
-
-
-def test_static_is_the_default_embedder():
-    assert isinstance(make_embedder(), StaticEmbedder)
 
 
 def test_a_model_is_named_behind_a_prefix(tmp_path):

@@ -37,7 +37,7 @@ from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
-from hybrid_memory.store.encoding import check_text, object_to_json, to_json
+from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
@@ -66,10 +66,6 @@ if TYPE_CHECKING:
     from hybrid_memory.store.transfer import Refusal
 
 _COUNT = "SELECT count(*) FROM memory"
-_COUNT_NAMED = """
-    SELECT count(*), count(*) FILTER (list_has_any(names, from_json(?, '["INTEGER"]'))) FROM memory
-    WHERE forgotten_at IS NULL AND superseded_by IS NULL
-"""
 _LAST_WRITE = "SELECT made_at FROM log ORDER BY rowid DESC LIMIT 1"
 _NAMESPACES = """
     SELECT namespace FROM log
@@ -186,12 +182,6 @@ class DuckStore:
 
         del home
         return FileRestorer(self._engine.path)
-
-    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
-        """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
-        with self._engine.reading() as session:
-            live, named = session.rows(_COUNT_NAMED, to_json(sorted(entries)))[0]
-            return live, named
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""

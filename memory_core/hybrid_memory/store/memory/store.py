@@ -95,17 +95,6 @@ class MemoryStore:
         del mark_seen, refusal
         return Report((Finding(Severity.NOTE, "this store keeps nothing on the disk"),))
 
-    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
-        """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
-        with self._data.reading():
-            live = [
-                frozenset(one.names)
-                for records in self._data.namespaces.values()
-                for one in records.memories.values()
-                if one.forgotten_at is None and one.superseded_by is None
-            ]
-            return len(live), sum(not names.isdisjoint(entries) for names in live)
-
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
         with self._data.reading():

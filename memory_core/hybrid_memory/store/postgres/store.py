@@ -192,10 +192,6 @@ class PostgresStore:
 
         return PostgresEraser(self, self.connections, home, self.told)
 
-    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
-        """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
-        return self._read(EVERYTHING, store_facts.count_named, entries)
-
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
         return self._read(EVERYTHING, store_facts.namespaces)

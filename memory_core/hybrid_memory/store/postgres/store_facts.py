@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,6 @@ if TYPE_CHECKING:
     from hybrid_memory.store.postgres.sql_session import PgSession
 
 _COUNT = "SELECT count(*) FROM memory"
-_LIVE_NAMES = """
-    SELECT count(*), string_agg(names, '') FILTER (WHERE length(names) % 4 = 0),
-        array_send(array_agg(length(names)) FILTER (WHERE length(names) % 4 = 0))
-    FROM memory WHERE forgotten_at IS NULL AND superseded_by IS NULL
-"""
 # From one namespace to the next by the index, however many rows each of them has.
 _NAMESPACES = """
     WITH RECURSIVE of_buffers (name) AS (
@@ -57,18 +51,6 @@ def read_only_findings(session: PgSession) -> list[Finding]:
 def count_memories(session: PgSession) -> int:
     """Return how many memories there are, in whatever state."""
     return int(session.rows(_COUNT)[0][0])
-
-
-def count_named(session: PgSession, entries: Collection[int]) -> tuple[int, int]:
-    """Return how many memories are neither forgotten nor superseded, and how many of them have some of the ``entries`` in ``names``."""
-    import numpy as np
-
-    from hybrid_memory.store.postgres.wire_arrays import column_of, runs_of
-
-    live, joined, lengths = session.rows(_LIVE_NAMES)[0]
-    names, offsets = runs_of(joined, column_of(lengths, ">i4").astype(np.int64))
-    places = np.flatnonzero(np.isin(names, np.fromiter(entries, np.int64, len(entries))))
-    return int(live), len(np.unique(np.searchsorted(offsets, places, side="right")))
 
 
 def namespaces(session: PgSession) -> list[str]:
