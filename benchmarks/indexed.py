@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import measures, plain_bm25
-from benchmarks.sets import Collection, Question, collections_of
+from benchmarks.sets import Collection, Item, Question, collections_of
 from hybrid_memory.embedding.embedder import Embedder
+from hybrid_memory.embedding.registry import is_multilingual
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
+from hybrid_memory.passage_vectors import packed
+from hybrid_memory.passages import passages_of
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.newer import settle
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
@@ -93,16 +96,29 @@ def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.
     memories = {id_: with_encoded_words(memory, HASHER) for id_, memory in memories.items()}
     index = NamespaceIndex(HASHER)
     log = [_entry(at, item.id, item.at) for at, item in enumerate(items, 1)]
-    index.apply(log, memories, {MemoryId(item.id): vector for item, vector in zip(items, vectors, strict=True)})
+    index.apply(
+        log,
+        memories,
+        {MemoryId(item.id): vector for item, vector in zip(items, vectors, strict=True)},
+        _passages(items, embedder),
+    )
     questions = [question for question in collection.questions if any(item.at <= question.now for item in items)]
     asked = embedder.embed([question.text for question in questions])
     latest = max([*(item.at for item in items), *(question.now for question in questions)])
     return IndexedCollection(
         collection,
         index,
-        tuple(_asked(question, vector, scorer, latest) for question, vector in zip(questions, asked, strict=True)),
+        tuple(_asked(question, vector, scorer, latest, is_multilingual(embedder.identity)) for question, vector in zip(questions, asked, strict=True)),
         memories,
     )
+
+
+def _passages(items: Sequence[Item], embedder: Embedder) -> dict[MemoryId, bytes]:
+    """Return the passages of the long texts among some items; turns of a conversation have none."""
+    texts = {item.id: passages_of(item.text) for item in items if not item.spoken}
+    vectors = iter(embedder.embed([one for passages in texts.values() for one in passages]))
+    made = {id_: packed(np.array([next(vectors) for _ in passages])) for id_, passages in texts.items() if passages}
+    return {MemoryId(id_): rows for id_, rows in made.items() if rows is not None}
 
 
 @dataclass(frozen=True)
@@ -184,13 +200,14 @@ def _entry(position: int, id_: str, at: Any) -> LogEntry:
     )
 
 
-def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer, latest: datetime) -> Asked:
+def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer, latest: datetime, multilingual: bool) -> Asked:
     # Asked as of its own time by somebody who reads when all is written: of what a clock has not reached yet nobody can tell when it came.
     return Asked(
         question,
         SearchQuery(
             question=parse_question(question.text, question.now, HASHER),
             vector=vector,
+            multilingual=multilingual,
             now=latest,
             asked_at=question.now,
             scorer=scorer,

@@ -43,6 +43,7 @@ _PASSED = ("tags", "importance", "memory_type", "origin", "speaker", "pinned")
 """What a memory of a file may carry and a model passes as it is."""
 
 _NIGHT = timedelta(hours=12)
+_NO_BRIEF: Mapping[str, Any] = {"parts": (), "wrong": ()}
 _FEW = 3
 _NOWHERE = 1_000_000
 """The place of a memory that is not shown: behind any other."""
@@ -132,8 +133,8 @@ def read_life(path: Path) -> Life:
         collection=collection,
         written={memory["id"]: memory for memory in store["memories"]},
         updates=_followed((old, new) for old, new in store["true_updates"]),
-        brief_parts=tuple(frozenset(part["any_of"]) for part in store["brief"]["parts"]),
-        brief_wrong=frozenset(store["brief"]["wrong"]),
+        brief_parts=tuple(frozenset(part["any_of"]) for part in store.get("brief", _NO_BRIEF)["parts"]),
+        brief_wrong=frozenset(store.get("brief", _NO_BRIEF)["wrong"]),
     )
 
 

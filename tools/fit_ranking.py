@@ -32,32 +32,20 @@ from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingPar
 LEAST_GAIN = 0.001  # of the mean of the three measures, from 0 to 1; less is noise, and the number stays as it is
 
 GRID: Mapping[str, tuple[float, ...]] = {
-    "rarity_floor": (0.15, 0.3, 0.6),
-    "rarity_power": (0.0, 0.25, 0.5, 0.75),
-    "repeat_weight": (0.0, 0.15, 0.25, 0.4),
-    "name_weight": (0.0, 0.25, 0.5, 0.75),
-    "time_word_weight": (0.25, 0.5, 0.75, 1.0),
     "near_weight": (0.0, 0.1, 0.2, 0.3),
     "unknown_near_weight": (0.0, 0.2, 0.4),
     "dense_weight": (0.2, 0.3, 0.4, 0.5),
     "dense_weight_unknown": (0.3, 0.4, 0.5, 0.6),
     "spoken_dense_weight": (0.1, 0.2, 0.3),
     "spoken_dense_weight_unknown": (0.15, 0.3, 0.45),
-    "multilingual_dense_weight": (0.1, 0.15, 0.2, 0.3),
-    "multilingual_dense_weight_unknown": (0.2, 0.3, 0.5),
     "dense_spread": (3.0, 4.0, 5.0),
-    "centred_share": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "passage_share": (0.0, 0.25, 0.5),
     "context_floor": (0.15, 0.25, 0.35),
     "reply_weight": (0.4, 0.6, 0.8),
     "followed_weight": (0.1, 0.2, 0.3),
     "session_weight": (0.4, 0.6, 0.8),
     "speaker_weight": (0.2, 0.3, 0.4),
     "period_weight": (0.5, 0.7, 0.9),
-    "event_weight": (0.0, 0.2),
-    "missing_name_penalty": (0.0, 0.1, 0.2, 0.3),
-    "feedback_weight": (0.0, 0.1, 0.2, 0.3),
-    "feedback_terms": (5, 8, 12),
-    "recency": (0.0, 0.02, 0.05),
 }
 """The values that each number is tried with; "known_from" and "known_to" stand for a property of the vocabulary and are not fitted."""
 

@@ -1,11 +1,11 @@
-"""Fits which later memory changes what an earlier one told (`hybrid_memory.retrieval.update_detection`), each set one vote.
+"""Fits which later memory changes what an earlier one told (`hybrid_memory.retrieval.newer`), each set one vote.
 
-    python tools/fit_updates.py [SET.json ...] [--embedder static|minilm]
+    python tools/fit_updates.py [SET.json ...] [--embedder universal]
 
 Pairs come from the questions of sets whose outdated answers are known: the look-alikes (`benchmarks/alike.py`), the lives
 (`tests/data/lives/dev-*.json`), and the sets given. True are the pairs that a set names, or an outdated answer with the present one;
-false is each other pair with an answer in it. A regularised logistic regression is done with all sets, which gives the
-coefficients to use, and once without each set: those left-out figures are the figures of the step (docs/benchmarks.md).
+false is each other pair, where a set names all, or one with an answer in it. A regularised logistic regression is done with all sets,
+which gives the coefficients to use, and once without each set: those left-out figures are the figures of the step (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,21 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.alike import stores
 from benchmarks.indexed import Asked, IndexedCollection, IndexedSet, load_sets
-from hybrid_memory.retrieval.update_detection import (
-    FITTED_FEATURES,
-    FITTED_UPDATES,
-    UpdateParameters,
-    pair_features,
-    settle_updates,
-)
 from rich.console import Console
 
-from hybrid_memory.embedding.registry import embedder_for
+from hybrid_memory.embedding.registry import make_embedder
+from hybrid_memory.retrieval import newer, rank
+from hybrid_memory.retrieval.newer import EVIDENCE, FITTED_UPDATES, UpdateParameters
 
-PENALTY = (
-    0.001  # of the squared coefficients; a tenth of it or ten times as much changes no left-out figure by its noise
-)
-SHOWN = 8  # hits of a read whose marks are counted
+PENALTY = 0.0003  # of the squared coefficients of evidence with a deviation of 1
 _LIVES = sorted((Path(__file__).resolve().parents[1] / "tests/data/lives").glob("dev-*.json"))
 _STEPS = 60  # of Newton's method, which needs ten
 
@@ -49,9 +42,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of a set: (pairs, features), and which of them are true."""
+    """The pairs of a set: (pairs, kinds of evidence), and which of them are true."""
 
-    features: Floats
+    evidence: Floats
     true: Floats
 
 
@@ -60,7 +53,7 @@ def true_updates() -> Mapping[str, Updates]:
     found = {store.collection.id: store.true_updates for store in stores()}
     for path in _LIVES:
         for store in json.loads(path.read_text(encoding="utf-8"))["stores"]:
-            found[store["id"]] = _closed(frozenset((older, newer) for older, newer in store["true_updates"]))
+            found[store["id"]] = _closed(frozenset((older, newer_) for older, newer_ in store["true_updates"]))
     return found
 
 
@@ -75,35 +68,42 @@ def _closed(pairs: Updates) -> Updates:
 
 def labelled(indexed: IndexedSet, truth: Mapping[str, Updates]) -> Pairs:
     """Return the pairs of a set's questions that can be judged."""
-    features: list[list[float]] = []
+    evidence: list[Floats] = []
     true: list[bool] = []
-    for part, one in _asked(indexed):
-        for earlier, later, values in _pairs(part, one):
-            label = _label(one, earlier, later, truth.get(part.collection.id))
-            if label is not None:
-                features.append(values)
-                true.append(label)
-    return Pairs(np.array(features).reshape(-1, len(FITTED_FEATURES)), np.array(true, np.float64))
+    for part in indexed.parts:
+        for one in part.asked:
+            for earlier, later, values in _pairs(part, one):
+                label = _label(one, earlier, later, truth.get(part.collection.id))
+                if label is not None:
+                    evidence.append(values)
+                    true.append(label)
+    return Pairs(np.array(evidence).reshape(-1, len(EVIDENCE)), np.array(true, np.float64))
 
 
-def _asked(indexed: IndexedSet) -> Iterator[tuple[IndexedCollection, Asked]]:
-    return ((part, one) for part in indexed.parts for one in part.asked)
+def _pairs(part: IndexedCollection, one: Asked) -> Iterator[tuple[str, str, Floats]]:
+    """Yield the ids of each two hits that `find_newer` compares, with what speaks for the later one."""
+    caught: list[tuple[newer.Compared, newer.Evidence]] = []
+    evidence_of = newer.evidence_of
 
+    def catching(compared: newer.Compared, *others: object) -> newer.Evidence:
+        found = evidence_of(compared, *others)  # type: ignore[arg-type]  # handed on as they come
+        caught.append((compared, found))
+        return found
 
-def _pairs(part: IndexedCollection, one: Asked) -> Iterator[tuple[str, str, list[float]]]:
-    rivals = part.index.search(one.query).rivals
-    if rivals is not None:
-        for (earlier, later), pair in pair_features(rivals, one.question.text, part.memories):
-            yield rivals.ids[earlier], rivals.ids[later], [getattr(pair, name) for name in FITTED_FEATURES]
+    with patch.object(newer, "evidence_of", catching):
+        part.index.search(one.query)
+    for compared, found in caught:
+        names = part.index.ids_of(compared.rows)
+        stacked = found.stacked()
+        for earlier, later in np.argwhere(compared.may).tolist():
+            yield names[earlier], names[later], stacked[:, earlier, later].astype(np.float64)
 
 
 def _label(one: Asked, earlier: str, later: str, updates: Updates | None) -> bool | None:
     """Return whether a pair is true, None where nobody can tell."""
     gold, stale = one.question.gold, one.question.stale
     if updates is not None:
-        if (earlier, later) in updates:
-            return True
-        return False if earlier in gold or later in gold or earlier in stale else None
+        return (earlier, later) in updates
     if stale:
         if earlier in stale and (later in gold or later in stale):
             return True
@@ -113,93 +113,80 @@ def _label(one: Asked, earlier: str, later: str, updates: Updates | None) -> boo
 
 def fitted(sets: Sequence[Pairs], penalty: float = PENALTY) -> UpdateParameters:
     """Return the coefficients that tell true pairs from false ones best, each set counting the same."""
-    features = np.concatenate([np.c_[one.features, np.ones(len(one.true))] for one in sets])
+    sets = [one for one in sets if len(one.true)]
+    raw = np.concatenate([one.evidence for one in sets])
+    middle, spread = raw.mean(axis=0), raw.std(axis=0) + 1e-6
+    features = np.c_[(raw - middle) / spread, np.ones(len(raw))]
     true = np.concatenate([one.true for one in sets])
-    weights = np.concatenate([np.full(len(one.true), 1 / max(len(one.true), 1) / len(sets)) for one in sets])
-    damping = np.eye(features.shape[1]) * penalty
+    weights = np.concatenate([np.full(len(one.true), 1 / len(one.true) / len(sets)) for one in sets])
+    damping = np.eye(features.shape[1]) * 2 * penalty
     damping[-1, -1] = 0
     found = np.zeros(features.shape[1])
     for _ in range(_STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(features @ found, -30, 30)))
-        slope = features.T @ (weights * (true - likely)) - damping @ found
-        bend = (features * (weights * likely * (1 - likely))[:, None]).T @ features + damping
-        found += np.linalg.solve(bend + 1e-9 * np.eye(len(found)), slope)
-    values = dict(zip((*FITTED_FEATURES, "constant"), found.round(2).tolist(), strict=True))
-    return replace(FITTED_UPDATES, **values)
+        likely = 1 / (1 + np.exp(-features @ found))
+        gradient = features.T @ (weights * (likely - true)) + damping @ found
+        curvature = (features * (weights * likely * (1 - likely))[:, None]).T @ features + damping
+        found -= np.linalg.solve(curvature, gradient)
+    coefficients = found[:-1] / spread
+    named = {name: round(float(value), 2) for name, value in zip(EVIDENCE, coefficients, strict=True)}
+    return replace(FITTED_UPDATES, **named, constant=round(float(found[-1] - coefficients @ middle), 2))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Figures:
-    """What the step does to a set: hit@1 without and with it, newest above stale likewise, claims that are in the labels and others."""
+    """What a set's questions show with some parameters: hit@1, how often the newest is above the outdated, marks and false ones."""
 
-    hit: tuple[float, float]
-    newest: tuple[float, float] | None
-    right: int
-    other: int
-    reads: int
-
-    def __str__(self) -> str:
-        newest = "-" if self.newest is None else f"{self.newest[0]:.2f} -> {self.newest[1]:.2f}"
-        hit = f"{100 * self.hit[0]:5.1f} -> {100 * self.hit[1]:5.1f}"
-        return f"hit@1 {hit}   newest above stale {newest:>12}   newer right {self.right:3} other {self.other:2} ({self.reads} reads)"
+    first: float
+    newest: float
+    marks: int
+    false_marks: int
 
 
-def figures(indexed: IndexedSet, truth: Mapping[str, Updates], parameters: UpdateParameters) -> Figures:
-    """Return what the step does to a set with some parameters."""
-    hits: list[tuple[bool, bool]] = []
-    newest: list[tuple[bool, bool]] = []
-    right = other = reads = 0
-    for part, one in _asked(indexed):
-        before = part.index.search(one.query)
-        after = settle_updates(before, one.question.text, part.memories, parameters)
-        gold, stale = frozenset(one.question.gold), frozenset(one.question.stale)
-        orders = before.ids.tolist(), after.ids.tolist()
-        if gold:
-            hits.append((_first(orders[0], gold) == 0, _first(orders[1], gold) == 0))
-        if stale:
-            newest.append(tuple(_first(order, gold) < _first(order, stale) for order in orders))  # type: ignore[arg-type]
-        known = truth.get(part.collection.id, frozenset((old, new) for old in stale for new in gold | stale))
-        marks = [(old, new) for old, new in after.newer.items() if old in orders[1][:SHOWN]]
-        right += sum(mark in known for mark in marks)
-        other += sum(mark not in known for mark in marks)
-        reads += 1
-    return Figures(_means(hits), _means(newest) if newest else None, right, other, reads)
+def figures(indexed: IndexedSet, parameters: UpdateParameters, truth: Mapping[str, Updates]) -> Figures:
+    """Ask a set with some parameters."""
+    find = newer.find_newer
+    firsts, newest = [], []
+    marks = false = 0
+    with (
+        patch.object(rank, "find_newer", lambda *given: find(*given, parameters)),
+        patch.object(newer, "FITTED_UPDATES", parameters),
+    ):
+        for part in indexed.parts:
+            for one in part.asked:
+                found = part.rank(one)
+                ranked = found.ids[:20].tolist()
+                gold, stale = one.question.gold, one.question.stale
+                if gold:
+                    firsts.append(float(bool(ranked) and ranked[0] in gold))
+                if gold and stale:
+                    newest.append(float(_place(ranked, gold) < _place(ranked, stale)))
+                known = truth.get(part.collection.id)
+                marks += len(found.newer)
+                false += sum(known is not None and pair not in known for pair in found.newer.items())
+    return Figures(fmean(firsts), fmean(newest) if newest else float("nan"), marks, false)
 
 
-def _first(order: Sequence[str], wanted: frozenset[str]) -> int:
-    return next((place for place, id_ in enumerate(order) if id_ in wanted), len(order))
-
-
-def _means(rows: Sequence[tuple[bool, bool]]) -> tuple[float, float]:
-    return fmean(row[0] for row in rows), fmean(row[1] for row in rows)
+def _place(ranked: Sequence[str], wanted: Sequence[str]) -> int:
+    return min((ranked.index(one) for one in wanted if one in ranked), default=len(ranked))
 
 
 def main() -> None:
-    """Fit, print the coefficients, and the figures of each set with it and without it among those fitted to."""
+    """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", type=Path)
-    parser.add_argument("--embedder", default="static")
-    options = parser.parse_args()
-    console, truth = Console(width=160), true_updates()
-    loaded = load_sets(["alike", *_LIVES, *options.sets], embedder_for(options.embedder))
-    pairs = {one.name: labelled(one, truth) for one in loaded}
-    lives = {path.stem for path in _LIVES}
-    groups = {one.name: lives if one.name in lives else {one.name} for one in loaded}
-
-    def fit(left_out: set[str]) -> UpdateParameters:
-        own = [pairs[one.name] for one in loaded if one.name not in lives | left_out and len(pairs[one.name].true)]
-        told = [pairs[name] for name in sorted(lives - left_out)]
-        if told:
-            own.append(
-                Pairs(np.concatenate([one.features for one in told]), np.concatenate([one.true for one in told]))
-            )
-        return fitted(own)
-
-    everything = fit(set())
-    console.print({name: getattr(everything, name) for name in (*FITTED_FEATURES, "constant")})
-    for one in loaded:
-        console.print(f"{one.name:14} fitted   {figures(one, truth, everything)}", highlight=False)
-        console.print(f"{'':14} left out {figures(one, truth, fit(groups[one.name]))}", highlight=False)
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--embedder", default="universal")
+    arguments = parser.parse_args()
+    console = Console(width=160)
+    sets = load_sets(["alike", *map(str, _LIVES), *arguments.sets], make_embedder(arguments.embedder))
+    truth = true_updates()
+    pairs = {one.name: labelled(one, truth) for one in sets}
+    everything = fitted(list(pairs.values()))
+    console.print(everything)
+    for one in sets:
+        left_out = fitted([found for name, found in pairs.items() if name != one.name])
+        console.print(one.name, "off", figures(one, replace(left_out, put_first=99.0), truth))
+        console.print(one.name, "left out", figures(one, left_out, truth))
+        console.print(one.name, "all", figures(one, everything, truth))
 
 
 if __name__ == "__main__":

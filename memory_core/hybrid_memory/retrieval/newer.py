@@ -92,18 +92,18 @@ class UpdateParameters:
     ``tools/fit_updates.py`` makes the coefficients and prints the figures of the sets left out; the thresholds are chosen from them.
     """
 
-    later: float = 2.5
-    attribute: float = 0.5
-    beyond: float = 1.5
-    cosine: float = 2.5
-    nearest: float = 4.0
-    tags: float = 3.0
-    length: float = -0.5
-    numbers: float = 1.2
-    change: float = 0.5
-    changed: float = 1.0
-    lists: float = -1.0
-    constant: float = -6.0
+    later: float = 1.21
+    attribute: float = 1.25
+    beyond: float = 3.98
+    cosine: float = 4.09
+    nearest: float = 5.41
+    tags: float = 2.46
+    length: float = -0.93
+    numbers: float = 0.9
+    change: float = 0.79
+    changed: float = 0.75
+    lists: float = -1.71
+    constant: float = -7.4
     put_first: float = -1.0
     claimed: float = 0.0
 

@@ -22,7 +22,6 @@ from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, SessionNeighbours, select_candidates, total
 from hybrid_memory.retrieval.deduplication import DEDUPLICATED_HITS, group_duplicates
-from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.newer import find_newer
 from hybrid_memory.retrieval.query import Below, Ranking, Scorer, SearchQuery
@@ -177,11 +176,10 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     )
     strong = _matches_itself(query, candidates, coverage)
 
-    # 6. What their conversation and the best hit tell about the candidates.
+    # 6. What their conversation tells about the candidates.
     if fused:
         named = context.named(question)
         strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, named, parameters)
-        add_pseudo_relevance_feedback(candidates, question.terms, lexical, visible, parameters)
 
     # 7. The query's own weights of relevance, recency and importance.
     weights = _weights(query)

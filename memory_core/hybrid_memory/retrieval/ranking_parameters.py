@@ -36,7 +36,6 @@ class RankingParameters:
     speaker_weight: float = 0.4  # if the question names who speaks
 
     period_weight: float = 0.5  # for what happened in the period that the question names
-    feedback_weight: float = 0.2  # for sharing the rare words of the best hit
     updates: bool = True  # the newer word on a thing is put above the older one
 
     def without(self, *steps: str) -> RankingParameters:
@@ -52,7 +51,6 @@ STEPS: Mapping[str, Mapping[str, float | bool]] = {
     "passages": {"passage_share": 0.0},
     "period": {"period_weight": 0.0},
     "conversation": {"reply_weight": 0.0, "followed_weight": 0.0, "session_weight": 0.0, "speaker_weight": 0.0},
-    "feedback": {"feedback_weight": 0.0},
     "newer": {"updates": False},
 }
 """What switches a step off, by the step's name, in the order of the steps."""
