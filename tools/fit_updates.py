@@ -27,7 +27,7 @@ from benchmarks.alike import stores
 from benchmarks.indexed import Asked, IndexedCollection, IndexedSet, load_sets
 from rich.console import Console
 
-from hybrid_memory.embedding.registry import embedder_for
+from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.retrieval.update_detection import (
     FITTED_FEATURES,
     FITTED_UPDATES,
@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--embedder", default="static")
     options = parser.parse_args()
     console, truth = Console(width=160), true_updates()
-    loaded = load_sets(["alike", *_LIVES, *options.sets], embedder_for(options.embedder))
+    loaded = load_sets(["alike", *_LIVES, *options.sets], make_embedder(options.embedder))
     pairs = {one.name: labelled(one, truth) for one in loaded}
     lives = {path.stem for path in _LIVES}
     groups = {one.name: lives if one.name in lives else {one.name} for one in loaded}
