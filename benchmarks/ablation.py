@@ -1,6 +1,6 @@
 """What each step of the ranking brings: all sets together, each one vote, with the step and without it.
 
-    python -m benchmarks.ablation SET.json [SET.json ...] [alike] [--embedder static|minilm] [--markdown]
+    python -m benchmarks.ablation SET.json [SET.json ...] [alike] [--embedder universal|static|minilm] [--markdown]
 
 For each step of `hybrid_memory.retrieval.ranking_parameters.STEPS` a line: hit@1 / recall@10 / nDCG@10 with it minus without it, for
 the mean of the sets and for each. Above them the whole ranking, and beside it a textbook's BM25, our words alone and our vectors
@@ -18,7 +18,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.indexed import IndexedSet, Triple, load_sets, mean_of, written
-from hybrid_memory.embedding.registry import embedder_for
+from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.retrieval.query import Scorer
 from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS
 
@@ -39,10 +39,10 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="+")
-    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--embedder", default="universal")
     parser.add_argument("--markdown", action="store_true", help="print a table for docs/benchmarks.md")
     arguments = parser.parse_args()
-    embedder = embedder_for(arguments.embedder)
+    embedder = make_embedder(arguments.embedder)
     sets = load_sets(arguments.sets, embedder)
     plain = {"plain BM25": {one.name: one.plain_triple() for one in sets}} | {
         name: {one.name: one.triple() for one in load_sets(arguments.sets, embedder, scorer)}

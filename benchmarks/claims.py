@@ -1,6 +1,6 @@
 """What a read claims, against what is true: the right one first, marks of a newer version, and "nothing is known".
 
-    python -m benchmarks.claims [--embedder static|fastembed:MODEL] [--check] [--seed N] [--misses N] [--json]
+    python -m benchmarks.claims [--embedder universal|static|fastembed:MODEL] [--check] [--seed N] [--misses N] [--json]
 
 The generated look-alikes (`benchmarks.alike`) are written and asked through `MemoryService`, as `benchmarks.retrieval` does it. A *false
 mark* is a `newer` between two memories of which the later does not replace the earlier.
@@ -139,7 +139,7 @@ def _print(summary: Mapping[str, Mapping[str, int]], misses: Sequence[str]) -> N
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--embedder", default="universal")
     parser.add_argument("--scorer", default="fused")
     parser.add_argument("--check", action="store_true", help="other words, which nothing is fitted to")
     parser.add_argument("--seed", type=int, default=alike.SEED)

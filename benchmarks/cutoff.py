@@ -164,7 +164,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, nargs="*", default=[])
-    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--embedder", default="universal")
     parser.add_argument("--records", type=Path)
     parser.add_argument("--from", dest="known", type=Path)
     parser.add_argument("--fit", action="store_true")

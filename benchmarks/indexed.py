@@ -108,7 +108,10 @@ def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.
     return IndexedCollection(
         collection,
         index,
-        tuple(_asked(question, vector, scorer, latest, is_multilingual(embedder.identity)) for question, vector in zip(questions, asked, strict=True)),
+        tuple(
+            _asked(question, vector, scorer, latest, is_multilingual(embedder.identity))
+            for question, vector in zip(questions, asked, strict=True)
+        ),
         memories,
     )
 
@@ -200,7 +203,9 @@ def _entry(position: int, id_: str, at: Any) -> LogEntry:
     )
 
 
-def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer, latest: datetime, multilingual: bool) -> Asked:
+def _asked(
+    question: Question, vector: NDArray[np.float32], scorer: Scorer, latest: datetime, multilingual: bool
+) -> Asked:
     # Asked as of its own time by somebody who reads when all is written: of what a clock has not reached yet nobody can tell when it came.
     return Asked(
         question,

@@ -1,6 +1,6 @@
 """Played lives: what an assistant stored over weeks, what its person asks later, and what the tools then answer.
 
-    python -m benchmarks.lives [FILE ...] [--check] [--embedder static|multilingual|minilm|fastembed:MODEL] [--misses] [--json]
+    python -m benchmarks.lives [FILE ...] [--check] [--embedder universal|static|multilingual|minilm|fastembed:MODEL] [--misses] [--json]
 
 Every memory is a call of `write_memory` at its own time, every question a call of `read_memories` without other arguments, and on the
 morning after the last session a call without a query asks for the brief. What is counted is what a model sees. Without FILE the lives
@@ -141,7 +141,7 @@ def read_life(path: Path) -> Life:
 def play(life: Life, *, embedder: str | None = None) -> Score:
     """Return what was counted when a life was played, and again by words alone.
 
-    Without an ``embedder`` the store takes the table that fits its languages, as it does behind a server.
+    Without an ``embedder`` the store has the default one.
     """
     score = Score()
     with _played(life, StoreSettings() if embedder is None else StoreSettings(embedder=embedder)) as player:

@@ -127,7 +127,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", choices=("dev", "check", "plain"), default="dev", dest="name")
-    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--embedder", default="universal")
     parser.add_argument("--among", type=int, default=0)
     parser.add_argument("--wrong", action="store_true")
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
 """How well memories are found: a retrieval set written and asked through `MemoryService`.
 
-    python -m benchmarks.retrieval --data FILE|alike [--embedder static|multilingual|minilm|fastembed:MODEL] [--ranked OUT.jsonl] [--json]
+    python -m benchmarks.retrieval --data FILE|alike [--embedder universal|static|minilm|fastembed:MODEL] [--ranked OUT.jsonl] [--json]
 
 FILE holds conversations, stores of an assistant's memories, pairs of memory and question, or pairs of statements; `alike`
 is the generated set of look-alikes. Every memory is a `write` and every question a `read` of the service on which the tools
@@ -260,7 +260,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, help="a file, or alike")
-    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--embedder", default="universal")
     parser.add_argument("--ranked", type=Path)
     parser.add_argument("--no-baselines", dest="baselines", action="store_false")
     parser.add_argument("--json", action="store_true")

@@ -29,7 +29,7 @@ def complete(service: MemoryService, scope: Scope) -> None:
 
 
 def settle(service: MemoryService) -> None:
-    """Do all background work that a server does when it is idle: the embedder may follow the languages of the memories."""
+    """Do all background work that a server does when it is idle."""
     while service.run_background_step():
         pass
 

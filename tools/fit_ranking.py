@@ -26,7 +26,7 @@ from benchmarks.indexed import IndexedSet, Triple, load_sets, mean_of, written
 from rich.console import Console
 from rich.progress import Progress
 
-from hybrid_memory.embedding.registry import embedder_for
+from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingParameters
 
 LEAST_GAIN = 0.001  # of the mean of the three measures, from 0 to 1; less is noise, and the number stays as it is
@@ -122,7 +122,7 @@ def _report(score: Score, start: RankingParameters, sweeps: int) -> None:
 
 def _open_sets(names: Sequence[str], embedder: str, questions: int) -> None:
     global _sets  # noqa: PLW0603 - a process of the pool holds the sets, which are too large to send with each call
-    _sets = tuple(one.sample(questions) for one in load_sets(names, embedder_for(embedder)))
+    _sets = tuple(one.sample(questions) for one in load_sets(names, make_embedder(embedder)))
 
 
 def _score_set(at: int, parameters: RankingParameters) -> tuple[str, Triple]:

@@ -31,7 +31,8 @@ def test_a_value_is_removed(tmp_path):
 
 
 @pytest.mark.parametrize("value", ['C:\\models\\"mine"', "/models/ünïcode 模型", "a\nb", "'"])
-def test_every_text_is_read_back_as_it_was(tmp_path, value):
+def test_every_text_is_read_back_as_it_was(tmp_path, value, monkeypatch):
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
     change_config(tmp_path / "new", {"embedder": value})
     assert store_settings(tmp_path / "new").embedder == value
 

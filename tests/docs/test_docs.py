@@ -154,7 +154,7 @@ def with_numbers_for_ids(text):
 def answer(written, **asked):
     """What read_memories says after memories were written, each with the days that lie before it."""
     clock = FakeClock(DAY)
-    service = MemoryService(MemoryStore(clock), make_embedder(), clock=clock, random_source=FakeRandomSource(7))
+    service = MemoryService(MemoryStore(clock), make_embedder("static"), clock=clock, random_source=FakeRandomSource(7))
     call = CallContext(Scope(session="s"), UTC)
     tools = {tool.name: tool for tool in TOOLS}
 

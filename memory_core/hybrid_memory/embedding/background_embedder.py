@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
 
 LOAD_WAIT_SECONDS = 1.0  # from the beginning of a loading callers wait for its end; a small model is there by then
+AHEAD_SECONDS = (
+    5.0  # as long for who comes ahead of the uses: the default model takes one or two to be unpacked for the first time
+)
 RETRY_AFTER_SECONDS = 30.0  # after a failure: the answer would be the same for a while, and trying costs time
 
 
@@ -81,12 +84,12 @@ class BackgroundEmbedder:
         return self._embedder
 
     def load_ahead(self) -> None:
-        """Load the model, for somebody who has time: waits a second at most, whatever a use waits.
+        """Load the model, for somebody who has time: waits until it is there, `AHEAD_SECONDS` at most.
 
         Raises:
             EmbedderUnavailable: the model is still being loaded, or cannot be.
         """
-        self._wait(LOAD_WAIT_SECONDS)
+        self._wait(AHEAD_SECONDS)
 
     def _wait(self, seconds: float | None = None) -> None:
         if self._ready:

@@ -25,6 +25,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _ALIGNMENT = 64  # bytes: a line of the processor's cache
 _HEADER_LIMIT = 1 << 16
+_UNFINISHED = ".new"  # the end of the name of a file that is being written
+_ABANDONED_SECONDS = 600.0  # after which its writer was killed
 _LARGE = 1 << 24  # bytes: of an array of so many a program uses a few rows, so it is not read through at each load
 
 
@@ -64,7 +66,7 @@ def write_arrays(file: Path, arrays: Arrays, made_from: str) -> None:
         places[name] = (array.dtype.str, array.shape, at)
         at += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
     header = {"made_from": made_from, "size": at, "hash": _hash_of(arrays), "arrays": places}
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".new")  # 0600
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=_UNFINISHED)  # 0600
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(json.dumps(header).encode() + b"\n")
@@ -72,7 +74,11 @@ def write_arrays(file: Path, arrays: Arrays, made_from: str) -> None:
                 stream.seek(start)
                 stream.write(np.ascontiguousarray(array).data)
             stream.truncate(at)
+            now = os.fstat(stream.fileno()).st_mtime
         Path(name).replace(file)
+        for left in file.parent.glob(f"{file.name}*{_UNFINISHED}"):
+            if left.stat().st_mtime < now - _ABANDONED_SECONDS:
+                left.unlink(missing_ok=True)
     except BaseException:
         with suppress(OSError):
             Path(name).unlink()

@@ -30,6 +30,7 @@ from hybrid_memory_mcp.memory_json import memory_as_json
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryVersion
+    from hybrid_memory.requests import ReadResult
     from hybrid_memory.service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
@@ -54,7 +55,12 @@ def recall(request: OperationRequest) -> dict[str, Any]:
     )
     question = ReadRequest(query=query, limit=limit, where=where, recalls=False)
     scope = _scope(request)
-    result = request.run(lambda service: service.read(scope, question))
+
+    def work(service: MemoryService) -> ReadResult:
+        service.load_model(scope)  # who types a question has the time, and the next one may come to another hub
+        return service.read(scope, question)
+
+    result = request.run(work)
     memories = [hit.memory for hit in result.hits]
     texts: dict[str, str] = {
         one.id: one.content for one in request.run(lambda service: _shown(service, request, memories))

@@ -54,6 +54,15 @@ def test_only_the_whole_file_is_left(file):
     assert [one.name for one in file.parent.iterdir()] == ["arrays"]
 
 
+def test_what_a_killed_writer_left_is_removed_in_time(file):
+    old, fresh = (file.with_name(f"arrays{name}.new") for name in "12")
+    for one in (old, fresh):
+        one.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    write_arrays(file, ARRAYS, "these")
+    assert (old.exists(), fresh.exists()) == (False, True)
+
+
 def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing(tmp_path):
     (tmp_path / "arrays").mkdir()
     with pytest.raises(OSError, match="directory"):

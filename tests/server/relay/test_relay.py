@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 
 def test_hello_tells_who_is_there_and_what_its_client_chose(hub, home, monkeypatch, tmp_path):
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER")
     monkeypatch.setenv("HYBRID_MEMORY_AGENT", "a=b")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     monkeypatch.setenv("SECRET", "of no concern")

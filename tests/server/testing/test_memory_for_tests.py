@@ -302,7 +302,6 @@ def test_a_program_that_is_left_running_ends_with_the_memory_and_leaves_no_folde
     assert not home.exists()
 
 
-def test_the_table_follows_the_languages_of_the_memories_as_everywhere(memory):
-    for number in range(30):
-        memory.remember(f"Am {number}. Mai gehe ich mit meiner Schwester nach Hause und lese ihr etwas vor.")
-    assert memory.service.store.info().embedder.startswith("multilingual")
+def test_the_embedder_is_the_small_table_unless_a_test_names_another(memory):
+    memory.remember("I moved to Porto.")
+    assert memory.service.store.info().embedder.startswith("static")
