@@ -469,7 +469,7 @@ def test_a_log_is_not_trimmed_past_a_hub_that_has_not_followed(monkeypatch, make
 def test_a_hub_that_is_dead_or_holds_nothing_keeps_no_log(hub, others, database):
     others.write("a", 10)
     database.rows(
-        "INSERT INTO hub (id, name, version, schema, started_at, seen_at, marks) VALUES ('dead', 'm', '1', 8, 0, 0, %s)",
+        "INSERT INTO hub (id, name, version, schema, started_at, seen_at, marks) VALUES ('dead', 'm', '1', 9, 0, 0, %s)",
         json.dumps({digest_of(SECRET, "a"): 4}),
     )
     with hub.connections.transaction(EVERYTHING) as session:

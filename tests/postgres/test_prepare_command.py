@@ -40,7 +40,7 @@ def test_it_makes_tables_and_a_role_for_hubs(bare: Database) -> None:
 def test_doing_it_again_changes_nothing(bare: Database) -> None:
     first = prepare(bare.address_of(ADMIN), "--role", "fresh_hub", "--json")
     again = prepare(bare.address_of(ADMIN), "--role", "fresh_hub", "--json")
-    told = {"schema": 8, "role": "fresh_hub", "namespaces": [], "hub": None, "temporary_revoked": True}
+    told = {"schema": 9, "role": "fresh_hub", "namespaces": [], "hub": None, "temporary_revoked": True}
     assert json.loads(first[1]) == {**told, "made": True}
     assert json.loads(again[1])["made"] is False
 

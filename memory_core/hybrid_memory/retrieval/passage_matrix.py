@@ -9,7 +9,7 @@ from hybrid_memory.passage_vectors import PassageRows
 
 _NOBODY = -1  # the owner of a passage that was taken out
 _FIRST_CAPACITY = 64
-_AT_ONCE = 2_048  # passages that are made float32 at a time: they stay in the processor's cache
+_AT_ONCE = 512  # passages that are made float32 at a time: they stay in the processor's cache
 
 
 class PassageMatrix:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from tests.core.store.empty_database import lay_empty
-from tests.core.store.making import DIMENSIONS, memory, vector
+from tests.core.store.making import DIMENSIONS, memory, passages, vector
 
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
 from hybrid_memory.ids import ID_CHARACTERS, LONGEST_ID
@@ -69,7 +69,10 @@ PLAIN_MEMORIES = st.builds(
 )
 MEMORIES = PLAIN_MEMORIES.map(partial(with_encoded_words, hasher=HASHER))
 USES = st.none() | st.builds(Usage, accessed_at=MOMENTS, count=st.integers(1, 1000))
-KEPT = st.builds(MemoryItem, MEMORIES, USES, st.none() | st.integers(0, 99).map(vector))
+VECTORS = st.integers(0, 99).map(lambda seed: (vector(seed), passages(seed, seed % 17) if seed % 3 else None))
+KEPT = st.builds(
+    lambda one, used, found: MemoryItem(one, used, *found), MEMORIES, USES, st.just((None, None)) | VECTORS
+)
 BUFFERS = st.builds(BufferItem, st.just("default"), st.builds(BufferState, TEXTS, TEXTS, st.just(STATE), MOMENTS))
 ENTRIES = st.builds(EntryItem, st.just("other"), TEXTS, SOME, st.integers(1, 9), OBJECTS)
 
@@ -118,7 +121,7 @@ def some(count: int = 3, namespace: str = "default") -> list[TransferItem]:
         )
         for n in range(count)
     ]
-    made[0] = replace(made[0], usage=Usage(accessed_at=START, count=3))
+    made[0] = replace(made[0], usage=Usage(accessed_at=START, count=3), passages=passages(0))
     made[-1] = replace(made[-1], memory=replace(made[-1].memory, parents=(MemoryId("m0"),), trust=Trust.CONFIRMED))
     return [
         *made,

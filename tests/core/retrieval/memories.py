@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
@@ -66,6 +67,8 @@ def index_of(*memories, vectors=True):
     return index
 
 
-def snapshot_of(memories, vectors, head, size=3):
-    """Return a snapshot in batches of a few memories."""
-    return column_batches.build_snapshot("test", head, {one.id: one for one in memories}, vectors, {}, chunk=size)
+def snapshot_of(memories, vectors, head, size=3, passages=None, parts=None):
+    """Return a snapshot in batches of a few memories; ``parts`` are vectors as they are read."""
+    by_id = {one.id: one for one in memories}
+    found = column_batches.build_snapshot("test", head, by_id, vectors, {}, passages or {}, chunk=size)
+    return found if parts is None else replace(found, vectors=parts)

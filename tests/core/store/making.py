@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier
+from hybrid_memory.passage_vectors import packed
 from hybrid_memory.store.base import Store
 from hybrid_memory.store.snapshots import ColumnBatch, Snapshot
 from hybrid_memory.store.writing import Decision, Insert, SetTier, Update, WriteBatch, WriteView
@@ -38,6 +39,12 @@ def memory(name: str, **changes: Any) -> Memory:
 
 def vector(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+
+
+def passages(seed: int, count: int = 3, dimensions: int = DIMENSIONS) -> bytes:
+    """Return the stored form of some passages' vectors."""
+    rows = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
+    return packed(rows / np.linalg.norm(rows, axis=1, keepdims=True)) or b""
 
 
 def always(**parts: Any) -> Decision:

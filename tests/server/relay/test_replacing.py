@@ -16,7 +16,7 @@ from hybrid_memory_mcp.relay import connecting, paths, protocol, replacing
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 # Of hubs before this one could be told, of an earlier schema, and of an earlier version.
-OLDER = ["", "7.99.9.9.9", "8.8.0.0.9"]
+OLDER = ["", "8.99.9.9.9", "9.9.0.0.9"]
 
 
 def operation(hub):
@@ -56,7 +56,7 @@ def test_a_relay_replaces_the_hub_of_an_older_program_and_sends_it_nothing(hub, 
         assert older.receive_frame() is None
 
 
-@pytest.mark.parametrize("program", [protocol.PROGRAM, "8.8.99.0.0", "9.8.0.0.1"])
+@pytest.mark.parametrize("program", [protocol.PROGRAM, "9.9.99.0.0", "10.9.0.0.1"])
 def test_a_relay_is_served_by_a_hub_that_is_not_older(hub, home, program):
     with relay(home) as client:
         client.send(ping(1))
