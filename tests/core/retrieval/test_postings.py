@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, score
+from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.question import Question, QuestionWord
-from hybrid_memory.retrieval.term_weights import by_rarity
+from hybrid_memory.retrieval.ranking_parameters import FITTED
+from hybrid_memory.retrieval.term_weights import weigh
 from hybrid_memory.terms import QUESTION_TERM
 from hybrid_memory.testing import HASHER
 
@@ -30,7 +32,7 @@ def loaded(rows):
 def coverage(index, query, counted):
     asked = dict.fromkeys(term for term in query if term != QUESTION_TERM)
     question = Question(words=tuple(map(QuestionWord, asked)))
-    return score(index, by_rarity(question, index, counted).query_terms).exact
+    return score(index, weigh(question, index, counted, NO_EXPANSIONS, FITTED).query_terms).exact
 
 
 def plain(rows, query, counted):

@@ -16,8 +16,6 @@ from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
-from hybrid_memory.retrieval.ranking_signals import MAX_EVENTS
-from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions
 from hybrid_memory.store.writing import RecordUse
 from hybrid_memory.testing import HASHER
 
@@ -229,15 +227,6 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
         now=NOW,
     )
     assert index.search(asked).ids[0] == "meaning"
-
-
-@pytest.mark.parametrize(("before", "looked_for"), [(0, True), (MAX_EVENTS, False)])
-def test_of_very_many_events_the_first_are_looked_for(before, looked_for):
-    index = index_of(memory("early", "we had soup"), memory("move", "the move to Bonn", minutes=5))
-    named = [*(f"event {number}" for number in range(before)), "the move to Bonn"]
-    when = TimeExpressions(anchors=tuple(Anchor("before", phrase) for phrase in named))
-    ranking = index.search(ask("soup", time=when))
-    assert ("event" in ranking.terms(ranking.ids.index("early"))) is looked_for
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
 from hybrid_memory.retrieval.question import WordForm, parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingParameters
-from hybrid_memory.retrieval.term_weights import by_rarity, name_strength, weigh
+from hybrid_memory.retrieval.term_weights import name_strength, weigh
 from hybrid_memory.testing import HASHER
 from hybrid_memory.word_encoding import encode_words
 
@@ -40,12 +40,6 @@ def share(found, word):
 NOTES = ("Ada has a dentist", "the dentist of Bo", "met Ada and Bo", "a walk with Ada")
 
 
-def test_a_name_counts_more_than_another_word_as_rare():
-    index = index_of("we met Ada", "we met a friend")
-    with_names, without = weighed("Ada or a friend", index), weighed("Ada or a friend", index, parameters=PLAIN_NAMES)
-    assert share(with_names, "Ada") > share(without, "Ada")
-
-
 PLAIN_NAMES = FITTED.without("names")
 
 
@@ -67,13 +61,6 @@ def test_what_no_memory_holds_is_the_unknown_share():
     assert 0 < weighed("Ada zebra", index).unknown_share < 1
 
 
-def test_a_word_of_time_counts_less():
-    index = index_of("last week it rained", "Heron is late")
-    found = weighed("What did we say last week about Heron?", index)
-    plain = weighed("What did we say last week about Heron?", index, parameters=FITTED.without("time words"))
-    assert share(found, "week") < share(plain, "week")
-
-
 def test_near_words_count_for_a_part_of_their_nearness():
     cat, feline = HASHER.terms("cat")[0], HASHER.terms("feline")[0]
     low, high = sorted((cat, feline))
@@ -93,13 +80,6 @@ def test_the_shares_make_one(words):
     found = weighed(" ".join(words), index_of(*NOTES))
     assert sum(found.query_terms.shares) == pytest.approx(1)
     assert 0 <= found.unknown_share <= 1
-
-
-def test_plain_weights_are_those_of_rarity_alone():
-    index = index_of(*NOTES)
-    found = by_rarity(parse_question("Ada dentist Ada", NOW, HASHER), index, np.ones(len(index), np.bool_))
-    assert share(found, "dentist") > share(found, "Ada")
-    assert all(len(one) == 1 for one in found.query_terms.expansions)
 
 
 @given(st.sampled_from(WordForm), SHARE)

@@ -36,8 +36,7 @@ def unknown(question, *notes, speaker=None, hidden=0):
         lexical.add(words.terms, words.names)
     visible = np.ones(len(lexical), np.bool_)
     visible[:hidden] = False
-    spoken = np.full(len(lexical), speaker is not None)
-    return is_unknown(parse_question(question, NOW, HASHER), lexical, visible, spoken, expansion_table(HASHER))
+    return is_unknown(parse_question(question, NOW, HASHER), lexical, visible, expansion_table(HASHER))
 
 
 @pytest.mark.parametrize(
@@ -55,25 +54,6 @@ def unknown(question, *notes, speaker=None, hidden=0):
 )
 def test_a_name_that_is_nowhere_is_unknown(question):
     assert unknown(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Who is Ada's hairdresser?",
-        "What is the mascot of Heron?",
-        "Which encoding has Heron?",
-        "What is Petra's shoe size?",
-        "How many story points has BUG-412?",
-    ],
-)
-def test_a_thing_that_is_nowhere_is_unknown(question):
-    assert unknown(question)
-
-
-def test_a_thing_of_a_thing_is_unknown_if_both_are_nowhere_and_nothing_may_tell_it():
-    assert unknown("Which vet does the hamster go to?", *NOTES[1:])
-    assert not unknown("Which vet does the hamster go to?", *NOTES[1:], "Fluffy was examined by Dr. Hahn.")
 
 
 # Each question stands with the note that answers it, mostly without a word of it but the name.
@@ -234,9 +214,9 @@ def test_any_text_is_read_without_an_error(text):
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
-        ("Who is Ada's dentist?", AskedSubject(("Ada",), ("dentist",))),
-        ("What is the retry limit of Heron Lite?", AskedSubject(("Heron", "Lite"), ("retry", "limit"))),
-        ("Which checksum has src/ledger.rs?", AskedSubject(("src/ledger.rs",), ("checksum",))),
+        ("Who is Ada's dentist?", AskedSubject(("Ada",))),
+        ("What is the retry limit of Heron Lite?", AskedSubject(("Heron", "Lite"))),
+        ("Which checksum has src/ledger.rs?", AskedSubject(("src/ledger.rs",))),
         ("Bei wem liegt der Schlüssel von Frau Tschanz?", None),
     ],
 )

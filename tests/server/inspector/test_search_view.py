@@ -191,14 +191,6 @@ def test_a_time_in_the_question_is_told(search, moves):
     assert (time["first"], time["last"]) == ("2026-01-01", "2026-01-31")
 
 
-def test_the_memory_that_tells_of_an_event_is_named(search, say, clock):
-    say("I had a burglary at home.")
-    clock.advance(days=9)
-    say("I bought a new lock.")
-    (event,) = search("What did I buy after the burglary?")["understood"]["events"]
-    assert (event["relation"], event["memory"]["content"]) == ("after", "I had a burglary at home.")
-
-
 def test_that_nothing_is_known_is_told(search, moves):
     found = search("Who is Zebedee's dentist?")
     assert found["answer"]["unknown"]

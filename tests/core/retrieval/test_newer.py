@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import memory
@@ -16,6 +15,7 @@ from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import Trust
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.newer import boosted, settle
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import joined
@@ -65,9 +65,9 @@ def asked(question, memories, as_of=None):
     )
     ranking = index.search(query)
     if ranking.below is not None:
-        settled = settle_updates(ranking.below.ranking, question, by_id)
+        settled = settle(ranking.below.ranking, question, by_id)
         ranking = dataclasses.replace(ranking, below=dataclasses.replace(ranking.below, ranking=settled))
-    return joined(settle_updates(ranking, question, by_id))
+    return joined(settle(ranking, question, by_id))
 
 
 def newer(question, *texts, trusts=None):
@@ -229,12 +229,3 @@ def test_among_look_alikes_no_mark_is_false_and_the_newest_comes_first():
             ids = ranking.ids.tolist()
             newest.append(ids.index(one.question.gold[0]) < ids.index(one.question.stale[0]))
     assert sum(newest) >= 0.7 * len(newest)
-
-
-@pytest.mark.parametrize(
-    ("told", "value"), [("numbers_both", True), ("denied", True), ("change", True), ("past", False)]
-)
-def test_a_later_memory_replaces_a_value_by_a_value(told, value):
-    nothing = dict.fromkeys((field.name for field in dataclasses.fields(PairFeatures)), 0.0)
-    assert tells_a_value(PairFeatures(**(nothing | {told: 1.0}))) is value
-    assert not tells_a_value(PairFeatures(**(nothing | {told: 1.0, "crowd": 1.0})))
