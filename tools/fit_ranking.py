@@ -32,6 +32,10 @@ from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingPar
 LEAST_GAIN = 0.001  # of the mean of the three measures, from 0 to 1; less is noise, and the number stays as it is
 
 GRID: Mapping[str, tuple[float, ...]] = {
+    "rarity_floor": (0.15, 0.3, 0.6),
+    "rarity_power": (0.0, 0.25, 0.5, 0.75),
+    "name_weight": (0.0, 0.25, 0.5),
+    "time_word_weight": (0.25, 0.5, 0.75, 1.0),
     "near_weight": (0.0, 0.1, 0.2, 0.3),
     "unknown_near_weight": (0.0, 0.2, 0.4),
     "dense_weight": (0.2, 0.3, 0.4, 0.5),
@@ -49,7 +53,7 @@ GRID: Mapping[str, tuple[float, ...]] = {
 }
 """The values that each number is tried with; "known_from" and "known_to" stand for a property of the vocabulary and are not fitted."""
 
-ALL_OFF = FITTED.without(*(step for step in STEPS if step not in ("vectors", "known words", "updates")))
+ALL_OFF = FITTED.without(*(step for step in STEPS if step not in ("vectors", "newer")))
 
 Scores = Mapping[str, Triple]
 Score = Callable[[RankingParameters], Scores]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 COMPARED_HITS = 12  # how many of the best hits are compared with each other; a page has about ten
 SURE_NAME = 0.8  # the strength from which a word of the question is treated as a name
+LEAST_ATTRIBUTE = 0.1  # of the question's words, both must hold so much where it names nothing and they share no tag
 SHARED_ATTRIBUTE = (
     0.2  # of the question's words that are no names, both must hold so much for a word of change to count more,
 )
@@ -161,6 +162,7 @@ class Compared:
     times: NDArray[np.int64]
     may: Mask
     names: frozenset[int]
+    of_time: frozenset[int]
 
 
 def find_newer(
@@ -179,11 +181,14 @@ def find_newer(
         return None
     evidence = evidence_of(compared, coverage, columns, lexical, matrix)
     odds = np.tensordot(parameters.coefficients, evidence.stacked(), 1) + np.float32(parameters.constant)
-    pairs = np.argwhere(compared.may & (odds > parameters.put_first))
-    if not len(pairs):
+    likely = compared.may & (odds > parameters.put_first)
+    if not likely.any():
         return None
     unlike, heaviest = _differences(compared, coverage)
-    if not compared.names and not heaviest.any():
+    if not compared.names:  # then both must hold something of what is asked for
+        likely &= (evidence.attribute >= LEAST_ATTRIBUTE) | (evidence.tags > 0)
+    pairs = np.argwhere(likely)
+    if not len(pairs):
         return None
     updates = tuple(
         LikelyUpdate(
@@ -242,7 +247,8 @@ def comparable(
     if not may.any():
         return None
     held = [one for one, fits in zip(held, fit.tolist(), strict=True) if fits]
-    return Compared(rows, held, scores[best], times, may, names)
+    of_time = frozenset(word.term for word in query.question.words if word.in_time)
+    return Compared(rows, held, scores[best], times, may, names, of_time)
 
 
 def evidence_of(
@@ -386,10 +392,13 @@ def _with_lifted(ranking: Ranking, rivals: Rivals, pairs: Sequence[tuple[int, in
 
 
 def _plain_shares(compared: Compared, coverage: Coverage) -> Floats:
-    """Return the shares of a question's words, 0 for its names."""
+    """Return the shares of a question's words, 0 for its names and for words of time."""
     words = coverage.query_terms
     return np.array(
-        [0 if term in compared.names else share for term, share in zip(words.terms, words.shares, strict=True)],
+        [
+            0 if term in compared.names or term in compared.of_time else share
+            for term, share in zip(words.terms, words.shares, strict=True)
+        ],
         np.float32,
     )
 

@@ -50,10 +50,11 @@ FAINT_SHARE = 0.15
 # An embedder of English alone counts only as far as English words make up a question's letters: from none below the first share
 # to fully above the second.
 KNOWN_FROM, KNOWN_TO = 0.3, 0.7
+LONG_MESSAGE = 60  # words; a longer text asks for many things
 
 _PROPOSED_ROWS = 256  # how many of the nearest rows an approximate index is asked for
 _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying vectors: below a quarter of the rows
-_MIN_DEVIATION = 1e-6  # less is rounding; what is alike throughout is at the mean
+_MIN_DEVIATION = 0.05  # of cosines; a few memories that lie closer together do not tell what is usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +368,8 @@ def dense_weights(query: SearchQuery, unknown_share: float, parameters: RankingP
     """
     known = (query.question.known_share - KNOWN_FROM) / (KNOWN_TO - KNOWN_FROM)
     known = 1.0 if query.multilingual else min(max(known, 0.0), 1.0)
+    if len(query.question.text.split()) > LONG_MESSAGE:
+        unknown_share = 0.0  # of a long message much is in no memory, which says nothing about the rest
     noted = parameters.dense_weight + parameters.dense_weight_unknown * unknown_share
     said = parameters.spoken_dense_weight + parameters.spoken_dense_weight_unknown * unknown_share
     most = parameters.max_dense_weight

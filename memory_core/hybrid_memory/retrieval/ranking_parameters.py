@@ -16,6 +16,12 @@ class RankingParameters:
     """What each step of a search adds. A step whose weights are 0 is off; `STEPS` names them."""
 
     # Words
+    time_word_weight: float = 0.5  # of one that occurs only where the question names a time, which counts as a period
+    # English words count by how rare they are in English too, the commonest this much, to this power: a store of ten memories does
+    # not tell which words are rare
+    rarity_floor: float = 0.3
+    rarity_power: float = 0.5
+    name_weight: float = 0.5  # more, for a name
     near_weight: float = 0.2  # what a near word counts for one that the memory does not hold
     unknown_near_weight: float = 0.2  # more, where no memory holds it
 
@@ -45,6 +51,9 @@ class RankingParameters:
 
 
 STEPS: Mapping[str, Mapping[str, float | bool]] = {
+    "rarity in English": {"rarity_power": 0.0},
+    "names": {"name_weight": 0.0},
+    "time words": {"time_word_weight": 1.0},
     "near words": {"near_weight": 0.0, "unknown_near_weight": 0.0},
     "vectors": {"max_dense_weight": 0.0},
     "unknown words": {"dense_weight_unknown": 0.0, "spoken_dense_weight_unknown": 0.0},

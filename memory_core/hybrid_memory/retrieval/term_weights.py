@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
-from hybrid_memory.retrieval.question import WordForm
+from hybrid_memory.retrieval.question import QuestionWord, WordForm
 from hybrid_memory.text import word_hashes
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _SAYS_NOTHING = (
     "plan planned schedule scheduled due event events thing things anything something new up on day week month year today"
 )
 """Words that say of what happened only that it did."""
+_RANKS_PER_STEP, _STEPS = 1_000.0, 31.0  # a word behind the 30,000 of the vocabulary counts 1 + the floor
 _USUALLY = 0.5  # the share of memories that write a word as a name from which a question that does so means the name
 _MOSTLY = 0.7  # ... from which a capital that may come from its place tells a name
 _NEARLY_ALWAYS = 0.9  # ... and from which a word is a name though the question writes it small
@@ -65,10 +67,18 @@ def weigh(
         return WeighedQuestion(QueryTerms((), (), (), 1.0), 1.0)
     held = lexical.document_frequencies(question.terms, counted)
     rarities = [idf(number, holding) for holding in held]
-    total = sum(rarities)
+    strengths = [
+        name_strength(word.form, share)
+        for word, share in zip(question.words, name_shares(lexical, question.terms), strict=True)
+    ]
+    weights = [
+        rarity * _word_weight(word, strength, parameters)
+        for word, rarity, strength in zip(question.words, rarities, strengths, strict=True)
+    ]
+    total = sum(weights)
     if not parameters.near_weight and not parameters.unknown_near_weight:
         table = NO_EXPANSIONS
-    heaviest = set(sorted(range(len(rarities)), key=lambda at: -rarities[at])[:MAX_EXPANDED_TERMS])
+    heaviest = set(sorted(range(len(weights)), key=lambda at: -weights[at])[:MAX_EXPANDED_TERMS])
     expansions = tuple(
         _expanded(term, table, parameters.near_weight + (not holding) * parameters.unknown_near_weight)
         if at in heaviest
@@ -77,12 +87,12 @@ def weigh(
     )
     names = [
         (Name(word.term, strength), holding)
-        for word, share, holding in zip(question.words, name_shares(lexical, question.terms), held, strict=True)
-        if (strength := name_strength(word.form, share))
+        for word, strength, holding in zip(question.words, strengths, held, strict=True)
+        if strength
     ]
     return WeighedQuestion(
-        QueryTerms(question.terms, tuple(rarity / total for rarity in rarities), expansions, mean_length),
-        sum(rarity for rarity, holding in zip(rarities, held, strict=True) if not holding) / total,
+        QueryTerms(question.terms, tuple(weight / total for weight in weights), expansions, mean_length),
+        sum(rarity for rarity, holding in zip(rarities, held, strict=True) if not holding) / sum(rarities),
         _TIME_ALONE if asks_for_a_time_alone(question, lexical.hasher) else 1.0,
         names=tuple(name for name, holding in names if holding),
         unknown_names=tuple(name for name, holding in names if not holding),
@@ -118,6 +128,16 @@ def asks_for_a_time_alone(question: Question, hasher: TermHasher) -> bool:
 @functools.cache
 def _eventless() -> frozenset[int]:
     return frozenset(word_hashes(_SAYS_NOTHING))
+
+
+def _word_weight(word: QuestionWord, strength: float, parameters: RankingParameters) -> float:
+    """Return by what the rarity of a word is multiplied."""
+    factor = 1 + parameters.name_weight * strength
+    factor *= parameters.time_word_weight if word.in_time else 1
+    if word.rank is not None and parameters.rarity_power:
+        rarity = parameters.rarity_floor + math.log1p(word.rank / _RANKS_PER_STEP) / math.log(_STEPS)
+        factor *= rarity**parameters.rarity_power
+    return factor
 
 
 def _expanded(term: int, table: ExpansionTable, weight: float) -> Mapping[int, float]:

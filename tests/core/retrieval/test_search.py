@@ -16,6 +16,7 @@ from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
+from hybrid_memory.retrieval.time_expressions.parsing import TimeExpressions
 from hybrid_memory.store.writing import RecordUse
 from hybrid_memory.testing import HASHER
 

@@ -40,9 +40,6 @@ def share(found, word):
 NOTES = ("Ada has a dentist", "the dentist of Bo", "met Ada and Bo", "a walk with Ada")
 
 
-PLAIN_NAMES = FITTED.without("names")
-
-
 def test_a_name_written_small_is_known_from_the_memories():
     found = weighed("who is ada's dentist", index_of(*NOTES))
     assert [name.term for name in found.names] == [HASHER.terms("Ada")[0]]
@@ -59,6 +56,13 @@ def test_what_no_memory_holds_is_the_unknown_share():
     assert weighed("Ada dentist", index).unknown_share == 0
     assert weighed("zebra giraffe", index).unknown_share == pytest.approx(1)
     assert 0 < weighed("Ada zebra", index).unknown_share < 1
+
+
+def test_a_word_of_time_counts_less():
+    index = index_of("last week it rained", "Heron is late")
+    found = weighed("What did we say last week about Heron?", index)
+    plain = weighed("What did we say last week about Heron?", index, parameters=FITTED.without("time words"))
+    assert share(found, "week") < share(plain, "week")
 
 
 def test_near_words_count_for_a_part_of_their_nearness():

@@ -74,23 +74,6 @@ def test_of_very_many_periods_the_first_count():
     )
 
 
-def test_before_an_event_is_everything_earlier():
-    event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
-    found = ranking_signals.event_bonus(
-        micros(datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 3, 6, tzinfo=UTC)), Anchor("before", "x"), event
-    )
-    assert found.tolist() == pytest.approx([1, 0])
-
-
-@pytest.mark.parametrize("relation", ["after", "since", "on", "around"])
-def test_soon_after_an_event_is_more_than_long_after(relation):
-    event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
-    soon, late = ranking_signals.event_bonus(
-        micros(datetime(2025, 3, 6, tzinfo=UTC), datetime(2025, 9, 6, tzinfo=UTC)), Anchor(relation, "x"), event
-    )
-    assert soon > late >= 0
-
-
 @pytest.mark.parametrize(
     ("when", "expected"),
     [

@@ -287,7 +287,7 @@ async def test_explain_adds_the_parts_of_the_score(client):
         await call(client, "write_memory", content=content)
     page = await call(client, "read_memories", query="cello", explain=True)
     parts = page["memories"][0]["explain"]
-    assert {"dense", "lexical", "recency"} <= set(parts)
+    assert {"dense", "lexical"} <= set(parts)
     assert all(value == round(value, 4) for value in parts.values())
     assert "explain" not in (await call(client, "read_memories", query="cello"))["memories"][0]
 
