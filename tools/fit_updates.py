@@ -3,7 +3,7 @@
     python tools/fit_updates.py [SET.json ...] [--embedder universal]
 
 Pairs come from the questions of sets whose outdated answers are known: the look-alikes (`benchmarks/alike.py`), the lives
-(`tests/data/lives/dev-*.json`), and the sets given. True are the pairs that a set names, or an outdated answer with the present one;
+(`tests/data/lives`, `tests/data/half_years`), and the sets given. True are the pairs that a set names, or an outdated answer with the present one;
 false is each other pair, where a set names all, or one with an answer in it. A regularised logistic regression is done with all sets,
 which gives the coefficients to use, and once without each set: those left-out figures are the figures of the step (docs/benchmarks.md).
 """
@@ -33,7 +33,8 @@ from hybrid_memory.retrieval import newer, rank
 from hybrid_memory.retrieval.newer import EVIDENCE, FITTED_UPDATES, UpdateParameters
 
 PENALTY = 0.0003  # of the squared coefficients of evidence with a deviation of 1
-_LIVES = sorted((Path(__file__).resolve().parents[1] / "tests/data/lives").glob("dev-*.json"))
+_DATA = Path(__file__).resolve().parents[1] / "tests/data"
+_LIVES = sorted((*_DATA.glob("lives/dev-*.json"), *_DATA.glob("half_years/dev-*.json")))
 _STEPS = 60  # of Newton's method, which needs ten
 
 Updates = frozenset[tuple[str, str]]

@@ -113,6 +113,7 @@ def quiet_recall(
         if hit.memory.id in bearing
         and hit.memory.id not in shown
         and not is_untrusted(hit.memory)
+        and hit.memory.superseded_by is None
         and (hit.newer is None or hit.newer not in bearing)
     ][:most]
     kept = {hit.memory.id for hit in chosen}

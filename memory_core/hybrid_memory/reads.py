@@ -33,6 +33,7 @@ from hybrid_memory.requests import (
 )
 from hybrid_memory.retrieval.brief import Lines, Section, lines_of, repeats_of
 from hybrid_memory.retrieval.commitments import asks_for_open_items
+from hybrid_memory.retrieval.current_state import asks_for_several
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
@@ -129,15 +130,17 @@ def find(
     # A cursor continues the question it was given for, as of the time when its first page was read.
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
+    question = parse_question(
+        request.query, (request.where.as_of or position.asked_at).astimezone(request.zone), index.hasher
+    )
     query = SearchQuery(
-        question=parse_question(
-            request.query, (request.where.as_of or position.asked_at).astimezone(request.zone), index.hasher
-        ),
+        question=question,
         vector=vector,
         multilingual=multilingual,
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else position.asked_at,
+        history=request.where.as_of is None and question.time.asked_state == "past",
         scorer=weights.scorer,
         alpha=weights.alpha,
         beta=weights.beta,
@@ -146,7 +149,8 @@ def find(
     fetch = fetch_of(store, scope)
     ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
-    listing = _listing(ranking, index, fetch, concise=request.concise, all_weak=request.weak)
+    concise = request.concise and not asks_for_several(request.query)
+    listing = _listing(ranking, index, fetch, concise=concise, all_weak=request.weak)
     listing = replace(listing, order=_disputed_first(listing.order, ranking, index, now))
     if readings is not None and request.cursor is not None:
         order = readings.order_of(digest, position.asked_at)
@@ -157,7 +161,7 @@ def find(
     page = listing.order[offset : offset + request.page_size]
     held_back = 0
     if request.cursor is None:
-        page = page[: min(_first_page_size(ranking, listing, page, concise=request.concise), listing.first_page)]
+        page = page[: min(_first_page_size(ranking, listing, page, concise=concise), listing.first_page)]
         held_back = _held_back(listing, page, request.page_size)
         if readings is not None:
             readings.begin(digest, now, ranking.ids[listing.order[:KEPT_IDS]].tolist())

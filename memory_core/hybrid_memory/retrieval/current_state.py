@@ -31,6 +31,18 @@ def asks_for_current_state(question: Question, now: datetime) -> bool:
     )
 
 
+def asks_for_several(text: str) -> bool:
+    """Return True if a question wants all of a kind: "Which of my friends play chess?", "list my allergies"."""
+    return _SEVERAL.search(text) is not None
+
+
+_SEVERAL = LazyPattern(
+    r"\b(?:all (?:the|my|our|of|his|her|their)|every(?:one|body|thing)?|list(?: of)?|which of|who all|how many|what are"
+    r"|(?:which|what) (?:\w+ ){0,2}\w+[^su\W]s (?:do|did|are|were|have|can)"
+    r"|alle|welche[rsnm]? (?:von|der|meiner|unserer)|wer alles|was alles|tous|toutes|lesquel\w+|quels|quelles|todos|todas|cuáles)\b"
+    r"|哪些|所有|都有",
+    re.IGNORECASE,
+)
 _FINALLY = LazyPattern(
     r"\b(?:in the end|finally|eventually|by now|am ende|schließlich|letztlich|finalement|à la fin|al final|finalmente)\b",
     re.IGNORECASE,

@@ -183,8 +183,11 @@ class MemoryColumns:
         as_of: datetime | None = None,
         asked_at: datetime | None = None,
         min_trust: Trust | None = None,
+        replaced: bool = False,
     ) -> Mask:
         """Return the rows that a reading at ``now`` may find: not forgotten, expired, replaced or purged.
+
+        ``replaced``: those that something newer has replaced, too.
 
         ``as_of`` goes back to an earlier moment: what was created by then, replaced only later, and not expired then.
         What was forgotten since stays hidden. ``asked_at`` hides rows created later. For who asks for ``min_trust``, what is trusted
@@ -193,7 +196,7 @@ class MemoryColumns:
         """
         if as_of is not None and as_of >= now:
             as_of = None
-        if as_of is None and min_trust is None:
+        if as_of is None and min_trust is None and not replaced:
             live = self._live.at(to_micros(now))
             return live if asked_at is None else live & self._known(asked_at, now)
         moment = to_micros(now if as_of is None else min(as_of, now))
@@ -201,7 +204,8 @@ class MemoryColumns:
         mask: Mask = (
             ~self.gone.values & (self.forgotten_at.values == NO_TIME) & ((expires == NO_TIME) | (expires > moment))
         )
-        mask &= self._current(moment if as_of is not None else None, min_trust)
+        if not replaced:
+            mask &= self._current(moment if as_of is not None else None, min_trust)
         if as_of is not None:
             mask &= self.created_at.values <= moment
         if asked_at is not None:

@@ -106,7 +106,7 @@ class UpdateParameters:
     lists: float = -1.71
     constant: float = -7.4
     put_first: float = -1.0
-    claimed: float = 0.0
+    claimed: float = 1.0
 
     @property
     def coefficients(self) -> Floats:

@@ -62,7 +62,7 @@ class SearchQuery:
 
     ``question`` is the parsed text, ``vector`` its unit vector (None, or one of another embedder's length: words alone decide);
     ``multilingual`` says that the vectors know the words of every language. ``asked_at``, the time of the first page, hides
-    memories created later, so that pages fit together.
+    memories created later, so that pages fit together. ``history``: what something newer has replaced is found, too.
     ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
     weight.
     """
@@ -73,6 +73,7 @@ class SearchQuery:
     where: Where = field(default_factory=Where)
     now: datetime
     asked_at: datetime | None = None
+    history: bool = False
     scorer: Scorer | str = Scorer.FUSED
     alpha: float | None = None
     beta: float | None = None

@@ -78,7 +78,11 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     """Return the rows that pass the filters, best first; those trusted less than who asks apart, where there are both."""
     columns = context.columns
     visible = columns.visible(
-        query.now, as_of=query.where.as_of, asked_at=query.asked_at, min_trust=query.where.min_trust
+        query.now,
+        as_of=query.where.as_of,
+        asked_at=query.asked_at,
+        min_trust=query.where.min_trust,
+        replaced=query.history,
     )
     found = columns.matching(query.where) & visible
     trusted = columns.trusted_among(visible)
