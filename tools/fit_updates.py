@@ -3,9 +3,10 @@
     python tools/fit_updates.py [SET.json ...] [--embedder universal]
 
 Pairs come from the questions of sets whose outdated answers are known: the look-alikes (`benchmarks/alike.py`), the lives
-(`tests/data/lives`, `tests/data/half_years`), and the sets given. True are the pairs that a set names, or an outdated answer with the present one;
-false is each other pair, where a set names all, or one with an answer in it. A regularised logistic regression is done with all sets,
-which gives the coefficients to use, and once without each set: those left-out figures are the figures of the step (docs/benchmarks.md).
+(`tests/data/lives`, `tests/data/half_years`), and the sets given. True are the pairs that a set names, or an outdated answer with the
+present one; false is each other pair, where a set names all, or one with an answer in it. A regularised logistic regression is done with
+all sets, which gives the coefficients to use, and once without each set: those left-out figures are the figures of the step
+(docs/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -93,20 +93,20 @@ class UpdateParameters:
     ``tools/fit_updates.py`` makes the coefficients and prints the figures of the sets left out; the thresholds are chosen from them.
     """
 
-    later: float = 1.21
-    attribute: float = 1.25
-    beyond: float = 3.98
-    cosine: float = 4.09
-    nearest: float = 5.41
-    tags: float = 2.46
-    length: float = -0.93
-    numbers: float = 0.9
-    change: float = 0.79
-    changed: float = 0.75
-    lists: float = -1.71
-    constant: float = -7.4
+    later: float = 1.4
+    attribute: float = 1.43
+    beyond: float = 4.18
+    cosine: float = 3.74
+    nearest: float = 5.85
+    tags: float = 2.41
+    length: float = -0.9
+    numbers: float = 0.89
+    change: float = 0.84
+    changed: float = 0.58
+    lists: float = -1.59
+    constant: float = -7.36
     put_first: float = -1.0
-    claimed: float = 1.0
+    claimed: float = -1.0
 
     @property
     def coefficients(self) -> Floats:
@@ -154,9 +154,13 @@ class Rivals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Hits that are compared with each other; ``may`` tells for each two whether the second is later and trusted no less."""
+    """Hits that are compared with each other; ``may`` tells for each two whether the second is later and trusted no less.
+
+    ``best`` are the rows of all best hits, those about other subjects too.
+    """
 
     rows: NDArray[np.intp]
+    best: NDArray[np.intp]
     held: list[NDArray[np.int32]]
     scores: Floats
     times: NDArray[np.int64]
@@ -248,7 +252,7 @@ def comparable(
         return None
     held = [one for one, fits in zip(held, fit.tolist(), strict=True) if fits]
     of_time = frozenset(word.term for word in query.question.words if word.in_time)
-    return Compared(rows, held, scores[best], times, may, names, of_time)
+    return Compared(rows, candidates.rows[top_k(scores, COMPARED_HITS)], held, scores[best], times, may, names, of_time)
 
 
 def evidence_of(
@@ -275,7 +279,7 @@ def evidence_of(
         attribute=attribute,
         beyond=np.asarray((has * other) @ has.T / lighter, np.float32),
         cosine=cosine,
-        nearest=cosine - _most_like(cosine),
+        nearest=_nearer_than_others(compared, vectors, matrix),
         tags=_share_a_tag([columns.tags.of(row) for row in rows.tolist()]),
         length=np.log(length / np.float32(_USUAL_LENGTH)),
         numbers=_other_numbers(has * ~np.isin(counts.terms, list(asked)), counts.terms, lexical.hasher),
@@ -349,6 +353,7 @@ def _claimable(one: LikelyUpdate, asked: Statement, earlier: Statement, later: S
         and one.length <= LONGEST_CLAIMED
         and asked.subjects <= earlier.subjects
         and not crowd
+        and not later.tells_once
         and not any(text.tells_past and not text.tells_change for text in (earlier, later))
         and (denied or numbers or names)
         and (denied or later.tells_change)
@@ -415,15 +420,18 @@ def _differences(compared: Compared, coverage: Coverage) -> tuple[Floats, Mask]:
     return unlike, np.array([not stand_ins.isdisjoint(one.tolist()) for one in compared.held])
 
 
-def _most_like(cosine: Floats) -> Floats:
-    """Return for each two hits how like the later one (second axis) the most alike of the others is; 0 where there are no others."""
-    count = len(cosine)
-    if count < 3:  # noqa: PLR2004 - two have no others
-        return np.zeros_like(cosine)
-    others = np.where(np.eye(count, dtype=np.bool_), np.float32(-np.inf), cosine)
-    highest = others.max(axis=0)
-    second = np.partition(others, count - 2, axis=0)[count - 2]
-    return np.asarray(np.where(others == highest[None, :], second[None, :], highest[None, :]), np.float32)
+def _nearer_than_others(compared: Compared, vectors: Floats, matrix: Matrix) -> Floats:
+    """Return for each two hits how much more alike they are than the later one and any other of the best; 0 without others."""
+    near = vectors @ matrix.gather(compared.best).T
+    pairs = vectors @ vectors.T
+    if len(compared.best) < 3:  # noqa: PLR2004 - two have no others
+        return np.zeros_like(pairs)
+    found = np.zeros_like(pairs)
+    for later, row in enumerate(compared.rows.tolist()):
+        for earlier, other in enumerate(compared.rows.tolist()):
+            rest = near[later][(compared.best != row) & (compared.best != other)]
+            found[earlier, later] = pairs[earlier, later] - rest.max(initial=-1)
+    return found
 
 
 def _other_numbers(has: Floats, terms: Sequence[int], hasher: TermHasher) -> Floats:

@@ -196,13 +196,26 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     if not fused:
         return ranking
 
-    # 10. Which hits may be the newer word on the same thing; `settle` looks at the texts of these few.
-    if parameters.updates:
-        ranking = replace(
-            ranking, rivals=find_newer(query, candidates, weighed, coverage, columns, lexical, context.matrix)
-        )
+    # 10. and 11. Which hits are likely newer than others, and whether what is asked for is anywhere.
+    return _judged(ranking, query, context, weighed, coverage, candidates, visible)
 
-    # 11. What is asked for may be nowhere in the memory, whatever the filters leave of it; if they leave nothing, nothing is claimed.
+
+def _judged(
+    ranking: Ranking,
+    query: SearchQuery,
+    context: SearchContext,
+    weighed: WeighedQuestion,
+    coverage: Coverage,
+    candidates: Candidates,
+    visible: Mask,
+) -> Ranking:
+    """Return a ranking with what it claims: the last two steps."""
+    columns, lexical, question = context.columns, context.lexical, query.question
+    # 10. `settle` looks at the texts of these few.
+    if context.parameters.updates:
+        rivals = find_newer(query, candidates, weighed, coverage, columns, lexical, context.matrix)
+        ranking = replace(ranking, rivals=rivals)
+    # 11. Whatever the filters leave of the memory; if they leave nothing, nothing is claimed.
     unknown = len(ranking.ids) > 0 and is_unknown(question, lexical, visible, context.expansions)
     if not context.apart:
         return replace(ranking, unknown=unknown)

@@ -83,6 +83,11 @@ class Statement:
         return lists_many(self.text)
 
     @cached_property
+    def tells_once(self) -> bool:
+        """Whether it speaks of a single time that passes: "next week's meeting is on Friday"."""
+        return _ONCE.search(self.text) is not None
+
+    @cached_property
     def tells_change(self) -> bool:
         """Whether it says that something is other than it was."""
         return tells_change(self.text)
@@ -209,6 +214,13 @@ _OPENERS = word_set(
 )
 _NO_OWNERS = CALENDAR | word_set(
     "it that this what who where when how there here let he she everyone one today yesterday tomorrow"
+)
+_ONCE = LazyPattern(
+    r"\b(?:next|this|coming) (?:week|month|time|mon|tues|wednes|thurs|fri|satur|sun)|\b(?:one time|just once|only once|this once"
+    r"|exception\w*"
+    r"|today|tonight|tomorrow|heute|morgen|nächste (?:woche|mal)|einmalig|ausnahm\w+|aujourd'hui|demain|la semaine prochaine"
+    r"|hoy|mañana|la próxima semana)\b",
+    re.IGNORECASE,
 )
 CHANGE = LazyPattern(
     r"\b(?:"

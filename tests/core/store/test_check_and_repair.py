@@ -104,7 +104,7 @@ def test_a_whole_store_is_sound_and_every_row_was_read(home, files):
         ("INSERT INTO usage VALUES ('default', 'nobody', 0, 1)", "1 rows of usage belong to no memory"),
         ("UPDATE memory SET tags = '[' WHERE content LIKE 'note 3 %'", "1 row of the table memory is none"),
         (
-            "INSERT INTO vector_1 SELECT 'default', 'x', ['nan'::FLOAT, 0, 0, 0, 0, 0, 0, 0]::FLOAT[8]",
+            "INSERT INTO vector_1 SELECT 'default', 'x', ['nan'::FLOAT, 0, 0, 0, 0, 0, 0, 0]::FLOAT[8], NULL",
             "1 row of the table vector_1 is none",
         ),
         ("INSERT INTO vector_1 SELECT * FROM vector_1 LIMIT 1", "1 memories have more than one vector"),

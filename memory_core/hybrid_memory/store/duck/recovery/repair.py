@@ -299,7 +299,14 @@ class _Rebuild:
             self._reopen()
             return 0
         statement = _COPY_ONE.substitute(self._columns("memory"))
-        return sum(self._session.change(statement, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
+        return sum(self._copy_one(statement, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
+
+    def _copy_one(self, statement: str, id_: str) -> int:
+        try:
+            return self._session.change(statement, id_)
+        except StoreError:  # it needs a block more than reading it did
+            self._reopen()
+            return 0
 
     def _columns(self, table: str) -> dict[str, str]:
         """Return what both tables have as parts of a statement; a value that does not fit its column is left out with its row."""
