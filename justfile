@@ -62,4 +62,4 @@ demo:
 
 # figures of docs/benchmarks.md
 bench:
-    uv run python -m benchmarks.service --json
+    uv run python -m benchmarks.service

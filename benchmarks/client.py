@@ -14,10 +14,12 @@ BARE = Path(__file__).with_name("bare_server.py")
 
 
 @asynccontextmanager
-async def memory(home: Path, *options: str, era: str = "auto") -> AsyncIterator[Client]:
-    """Start a memory server over a store and connect to it."""
+async def memory(
+    home: Path, *options: str, era: str = "auto", python: Path = Path(sys.executable)
+) -> AsyncIterator[Client]:
+    """Start a memory server over a store and connect to it; ``python`` is that of the checkout."""
     arguments = ["-m", "hybrid_memory_mcp", "serve", "--standalone", "--home", str(home), *options]
-    async with Client(StdioServerParameters(command=sys.executable, args=arguments), mode=era) as client:
+    async with Client(StdioServerParameters(command=str(python), args=arguments), mode=era) as client:
         yield client
 
 
