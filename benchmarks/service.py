@@ -19,7 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -32,6 +32,7 @@ from rich.table import Table
 
 from benchmarks.client import bare, call, memory
 from hybrid_memory.admin.jsonl import item_line
+from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.text import content_hash
@@ -137,7 +138,7 @@ def _own_export(contents: Sequence[str]) -> Iterator[dict[str, Any]]:
         **dict.fromkeys(("embedder", "dimensions")),
         **dict.fromkeys(("buffers", "conversations", "entries"), 0),
     }
-    begun = datetime.now(timezone.utc) - timedelta(minutes=len(contents))
+    begun = SystemClock().now() - timedelta(minutes=len(contents))
     for number, text in enumerate(contents):
         memory = Memory(
             id=MemoryId(f"{number:020}"),
