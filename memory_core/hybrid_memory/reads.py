@@ -435,8 +435,9 @@ def with_lost_evidence(result: ReadResult, index: NamespaceIndex, scope: Scope) 
 
 def with_disputes(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
     """Return a page on which each memory names those that dispute it, and the one that it disputes."""
-    ids = [hit.memory.id for hit in result.hits]
-    disputed, disputes = index.disputed_by(ids, now), index.disputes(ids, now)
+    disputed = index.disputed_by([hit.memory.id for hit in result.hits], now)
+    disputing = [hit.memory.id for hit in result.hits if hit.memory.disputes is not None]
+    disputes = index.disputes(disputing, now) if disputing else {}
     if not disputed and not disputes:
         return result
     hits = (

@@ -85,6 +85,8 @@ _SHARES_OF_MISSING = (1.0, 0.5, 0.25, 0.0, None)
 _NONE_MISSING = (0.0, None)
 _DISPENSABLE = frozenset({"weak", "tier", "score"})  # where there is room for little more than a text
 _MIN_ENTRY_COST = 125 * PARTS  # an id, a time, and two lines of text
+_SEPARATED = token_cost(", ")  # entries in the structured part
+_LINE_END = token_cost("\n")
 _EMPTY_PAGE: Structured = {"memories": [], "remaining": 0, "cursor": None, "below_floor": 0}
 
 
@@ -398,7 +400,10 @@ def _short_line(entry: Structured) -> str:
 
 def as_json(value: Any) -> str:
     """Return the JSON that a budget is about: as it stands in the structured part of a result."""
-    return json.dumps(value, ensure_ascii=False)
+    return _encode(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder at each call
 
 
 def quoted(text: str) -> str:
@@ -441,6 +446,7 @@ class _Page:
     def __init__(self, result: ReadResult, room: int, share: float | None, passages: Passages, *, whole: bool) -> None:
         self.passages = passages
         self.entries: list[Structured] = []
+        self._lines: list[str] = []
         self._whole = whole
         self._result = result
         self._room = room
@@ -451,18 +457,22 @@ class _Page:
 
     def add(self, entry: Structured) -> bool:
         """Add an entry if the page still fits with it; return True if it does."""
-        lines = self._lines(entry, self.entries)
-        in_json, in_text = self._cost_with(entry)
-        if in_json > self._room or in_text > self._room:
+        line, frame = _line(entry, whole=self._whole), self._frame(len(self.entries) + 1)
+        in_json, in_text = self._cost_of(entry, line)
+        around_json, around_text = self._cost_around(frame)
+        if self._in_json + in_json + around_json > self._room or self._in_text + in_text + around_text > self._room:
             return False
         self.entries.append(entry)
-        self._in_json += token_cost(as_json(entry)) + token_cost(", ")
-        self._in_text += sum(token_cost(line) + token_cost("\n") for line in lines)
+        self._lines.append(line)
+        self._in_json += in_json + _SEPARATED
+        self._in_text += in_text + _LINE_END
         return True
 
     def room_beside(self, entry: Structured) -> int:
         """Return what is left for more text in ``entry``."""
-        return self._room - max(self._cost_with(entry))
+        in_json, in_text = self._cost_of(entry, _line(entry, whole=self._whole))
+        around_json, around_text = self._cost_around(self._frame(len(self.entries) + 1))
+        return self._room - max(self._in_json + in_json + around_json, self._in_text + in_text + around_text)
 
     def fits_empty(self) -> bool:
         """Return True if the page fits as it is without any entry."""
@@ -470,39 +480,35 @@ class _Page:
 
     def structured(self) -> Structured:
         """Return the structured part."""
-        return self._frame(len(self.entries)) | {"memories": self._in_sections()}
+        return self._frame(len(self.entries)) | {"memories": [self.entries[at] for at in self._in_sections()]}
 
     def text(self) -> str:
-        """Return the text part: a line for each memory, then what else there is to say."""
-        shown = self._in_sections()
-        lines = [line for at, one in enumerate(shown) for line in self._lines(one, shown[:at])]
+        """Return the text part: a line for each memory, under the name of its section, then what else there is to say."""
+        lines, heading = [], None
+        for at in self._in_sections():
+            section = self.entries[at].get("section")
+            lines += [f"{section}:"] if section not in (None, heading) else []
+            lines.append(self._lines[at])
+            heading = section
         lines = lines or ["No memories found."]
-        return "\n".join([*self._header(len(self.entries)), *lines, *self._footer(len(self.entries))])
+        frame = self._frame(len(self.entries))
+        return "\n".join([*self._header(len(self.entries)), *lines, *self._footer(frame)])
 
-    def _cost_with(self, entry: Structured) -> tuple[int, int]:
-        count = len(self.entries) + 1
-        lines = self._lines(entry, self.entries)
-        around = self._header(count) + self._footer(count)
-        ends = token_cost("\n") * len(around)
-        return (
-            self._in_json + token_cost(as_json(entry)) + token_cost(as_json(self._frame(count))),
-            self._in_text
-            + sum(map(token_cost, lines))
-            + token_cost("\n") * (len(lines) - 1)
-            + sum(map(token_cost, around))
-            + ends,
-        )
+    def _cost_of(self, entry: Structured, line: str) -> tuple[int, int]:
+        """Return what an entry costs in both parts, in the text with the name of its section where that is new."""
+        section, in_text = entry.get("section"), token_cost(line)
+        if section is not None and all(one.get("section") != section for one in self.entries):
+            in_text += token_cost(f"{section}:\n")
+        return token_cost(as_json(entry)), in_text
 
-    def _lines(self, entry: Structured, before: Sequence[Structured]) -> list[str]:
-        """Return an entry's line, under the name of its section if that is new."""
-        line = _line(entry, whole=self._whole)
-        section = entry.get("section")
-        begins = section is not None and all(one.get("section") != section for one in before)
-        return [f"{section}:", line] if begins else [line]
+    def _cost_around(self, frame: Structured) -> tuple[int, int]:
+        """Return what the rest of a page costs in both parts."""
+        around = [*self._header(len(self.entries) + 1), *self._footer(frame)]
+        return token_cost(as_json(frame)), sum(token_cost(line) + _LINE_END for line in around)
 
-    def _in_sections(self) -> list[Structured]:
-        """Return the entries of a brief together with those of their section; they were chosen in turns, so that shares hold."""
-        return in_sections(self.entries, lambda entry: entry.get("section"))
+    def _in_sections(self) -> list[int]:
+        """Return the places of the entries, those of a section of a brief together: they were chosen in turns, so that shares hold."""
+        return in_sections(range(len(self.entries)), lambda at: self.entries[at].get("section"))
 
     def _unknown(self) -> bool:
         """Return True if this is the first page of a question about which nothing is known: later pages need not repeat it."""
@@ -528,8 +534,7 @@ class _Page:
     def _header(self, count: int) -> list[str]:
         return [PROBABLY_UNKNOWN] if count and self._unknown() else []
 
-    def _footer(self, count: int) -> list[str]:
-        frame = self._frame(count)
+    def _footer(self, frame: Structured) -> list[str]:
         lines = [f"{frame['remaining']} more, cursor {frame['cursor']}"] if frame["cursor"] else []
         if self._missing:
             lines.append(f"missing: {' '.join(self._missing)}")
