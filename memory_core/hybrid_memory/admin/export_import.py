@@ -28,12 +28,12 @@ from hybrid_memory.admin.jsonl import (
     parse_item,
 )
 from hybrid_memory.admin.trusted_lines import check_trusted_item
-from hybrid_memory.admin.untrusted_lines import SESSION, FileLineage, untrusted_memory
+from hybrid_memory.admin.untrusted_lines import SESSION, FileLineage, untrusted_memory, weighed
 from hybrid_memory.admin.user_files import atomic_file, file_errors, open_plain
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import id_of
-from hybrid_memory.model import Kind, Memory, Tier
+from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.encoding import check_text, object_to_json
@@ -199,6 +199,7 @@ def import_file(
         header = _read_header(stream)
         reader = _LineReader(header, policy)
         counts = _check_file(store, reader, _lines(stream))
+        reader.checked = True
         if only_check:
             return _imported(reader, policy, counts, counts.wanted - counts.passed_over - counts.there)
         vectors = _takes_vectors(store, reader)
@@ -210,7 +211,8 @@ def import_file(
                 encoded(one, store, keep_vector=vectors) if isinstance(one, MemoryItem) else one
                 for one in _without_masked_copies(store, batch)
             ]
-            items = _with_own_digests(store, items)
+            if reader.trusted:
+                items = _with_own_digests(store, items)
             ready = items if vectors else with_vectors(store, items, embed)
             new += store.transfer.import_items(ready, action=action, actor=actor).new
             done += len(batch)
@@ -242,7 +244,7 @@ def encoded(item: MemoryItem, store: TransferableStore, *, keep_vector: bool) ->
 class _LineReader:
     """Turns the lines of a file into items; ``header`` is None for a file of another program.
 
-    ``lineage`` has the links of an untrusted export, once the first reading is over.
+    ``lineage`` has the links of an untrusted export, once the first reading is over, which ``checked`` says.
     """
 
     def __init__(self, header: Header | None, policy: ImportPolicy) -> None:
@@ -250,6 +252,7 @@ class _LineReader:
         self.trusted = header is not None and policy.trusted
         self.lineage = FileLineage()
         self.lines_with_secrets: set[int] = set()
+        self.checked = False
         self._policy = policy
         self._dimensions = header.dimensions if header else None
         for name in (policy.namespace, *(header.namespaces if header else ())):
@@ -296,7 +299,12 @@ class _LineReader:
         return self._checked_for_secrets(number, MemoryItem(self._untrusted(number, item.memory)))
 
     def _checked_for_secrets(self, number: int, item: TransferItem) -> TransferItem:
-        """Return an item as it is to be stored; a line with a secret is counted, or refused, as the policy says."""
+        """Return an item as it is to be stored; a line with a secret is counted, or refused, as the policy says.
+
+        At the second reading only lines are looked at in which the first one found something.
+        """
+        if self.checked and number not in self.lines_with_secrets and isinstance(item, MemoryItem):
+            return item
         try:
             if isinstance(item, EntryItem):
                 return replace(item, body=self._policy.secrets.body(item.body))
@@ -315,11 +323,13 @@ class _LineReader:
         """Return what a line is stored as, at the second reading; None where it is left out or there as somebody's own."""
         item = self.parsed(number, line)
         stored = self.stored(number, item)
-        if not self.only_new_links or not isinstance(item, MemoryItem) or not isinstance(stored, MemoryItem):
+        if self.trusted or not isinstance(item, MemoryItem) or not isinstance(stored, MemoryItem):
             return stored
-        if not self.lineage.has(item.memory.id):
-            return None
-        return MemoryItem(self.lineage.linked(item.memory.id, stored.memory))
+        if self.only_new_links:
+            if not self.lineage.has(item.memory.id):
+                return None
+            stored = MemoryItem(self.lineage.linked(item.memory.id, stored.memory))
+        return replace(stored, memory=weighed(stored.memory))
 
     def is_same(self, one: MemoryItem, existing: ExistingMemory) -> bool:
         """Return True if a memory is the one of that id that is there."""
@@ -355,11 +365,11 @@ class _LineReader:
             occurred_at=parsed.occurred_at,
             expires_at=parsed.expires_at,
         )
-        return replace(self._untrusted(number, memory), id=memory.id)
+        return self._untrusted(number, memory, memory.id)
 
-    def _untrusted(self, number: int, memory: Memory) -> Memory:
+    def _untrusted(self, number: int, memory: Memory, id_: MemoryId | None = None) -> Memory:
         try:
-            return untrusted_memory(memory, self._policy.target, self._policy.now)
+            return untrusted_memory(memory, self._policy.target, self._policy.now, id_)
         except InvalidInput as error:
             raise InvalidInput(f"line {number}", str(error)) from None
 

@@ -27,8 +27,10 @@ _SESSION_PREFIX = f"{SESSION}:"
 _DIGEST_BYTES = 8  # tells apart names that had to be cut
 
 
-def untrusted_memory(memory: Memory, namespace: str, now: datetime) -> Memory:
-    """Return what counts of a memory of a file, without links, checked as a write is; its id is made of what it says.
+def untrusted_memory(memory: Memory, namespace: str, now: datetime, id_: MemoryId | None = None) -> Memory:
+    """Return what counts of a memory of a file, without links, checked as a write is; its id is made of what it says if none is given.
+
+    Its importance is 0 until it comes in (`weighed`): a file is read twice, and few lines may be new.
 
     Raises:
         InvalidInput: names the field that is wrong.
@@ -47,14 +49,14 @@ def untrusted_memory(memory: Memory, namespace: str, now: datetime) -> Memory:
         now,
     )
     return Memory(
-        id=untrusted_id(memory, namespace),
+        id=id_ or untrusted_id(memory, namespace),
         namespace=namespace,
         session=session_of(memory.session),
         agent="default",
         content=memory.content,
         kind=Kind.OBSERVATION,
         tier=Tier.LONG_TERM,
-        importance=heuristic_importance(memory.content, kind=Kind.OBSERVATION),
+        importance=0.0,
         created_at=min(memory.created_at, now),
         content_hash=content_hash(memory.content),
         tags=request.tags,
@@ -67,6 +69,11 @@ def untrusted_memory(memory: Memory, namespace: str, now: datetime) -> Memory:
         expires_at=memory.expires_at,
         forgotten_at=None if memory.forgotten_at is None else min(memory.forgotten_at, now),
     )
+
+
+def weighed(memory: Memory) -> Memory:
+    """Return a memory of an untrusted line with the importance that its words have."""
+    return replace(memory, importance=heuristic_importance(memory.content, kind=Kind.OBSERVATION))
 
 
 def untrusted_id(memory: Memory, namespace: str) -> MemoryId:

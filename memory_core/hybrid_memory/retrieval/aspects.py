@@ -298,6 +298,8 @@ def _intent(sentence: Sentence) -> int | None:
 
 def _named_relative(sentence: Sentence) -> int | None:
     """Return the place of a relative who is named: "Lena's wife Ines", "my sister Karin"."""
+    if marks.RELATIVES.isdisjoint(sentence.words):
+        return None
     for place, word in enumerate(sentence.words[: _SUBJECT_WORDS - 1]):
         # "Frau Keller" is nobody's wife.
         possessed = word != "frau" or sentence.words[place - 1] in marks.POSSESSIVES
@@ -354,7 +356,7 @@ def _tells_profession(sentence: Sentence) -> bool:
 
 def _calls(sentence: Sentence) -> bool:
     """Return True if a sentence says what somebody is called."""
-    may_call = any(part in sentence.text for part in _PARTS_OF_CALLED)
+    may_call = any(map(sentence.text.__contains__, _PARTS_OF_CALLED))
     return may_call and _CALLED.search(" ".join(sentence.written)) is not None
 
 

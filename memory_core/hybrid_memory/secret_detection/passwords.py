@@ -232,12 +232,12 @@ _WORDS_BEFORE = 80  # characters in front in which a name of an account may stan
 
 def may_hold_passwords(lowered: str) -> bool:
     """Return True unless a text, in lower case, holds no word for a password: a cheap look before the expensive one."""
-    return any(beginning in lowered for beginning in _PASSWORD_BEGINNINGS)
+    return any(map(lowered.__contains__, _PASSWORD_BEGINNINGS))
 
 
 def may_hold_keys(lowered: str) -> bool:
     """Return True unless a text, in lower case, holds no word for a key or token."""
-    return any(beginning in lowered for beginning in _KEY_BEGINNINGS)
+    return any(map(lowered.__contains__, _KEY_BEGINNINGS))
 
 
 def find_passwords(text: str) -> Iterator[SecretFound]:

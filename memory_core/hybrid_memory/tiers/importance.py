@@ -81,7 +81,7 @@ def heuristic_importance(
 
 
 def _base(words: Sequence[str], text: str) -> float:
-    if not any(mark.isalnum() for mark in text):
+    if not any(map(str.isalnum, text)):
         return 0.0
     only_courtesy = 0 < len(words) <= _CHIT_CHAT_WORDS and all(word in CHIT_CHAT for word in words)
     return _CHIT_CHAT_BASE if only_courtesy else _BASE
@@ -92,20 +92,20 @@ def _word_weights(words: Sequence[str]) -> tuple[float, ...]:
     vocabulary = frozenset(words)
 
     def contains(single: frozenset[str], phrases: tuple[str, ...] = ()) -> bool:
-        return not vocabulary.isdisjoint(single) or any(f" {phrase} " in flat for phrase in phrases)
+        return not vocabulary.isdisjoint(single) or any(map(flat.__contains__, phrases))
 
     return (
-        _DIRECTIVE if contains(DIRECTIVES, DIRECTIVE_PHRASES) else 0.0,
-        _DECISION if contains(DECISIONS, DECISION_PHRASES) else 0.0,
+        _DIRECTIVE if contains(DIRECTIVES, _DIRECTIVE_PHRASES) else 0.0,
+        _DECISION if contains(DECISIONS, _DECISION_PHRASES) else 0.0,
         _PREFERENCE if contains(PREFERENCES) else 0.0,
-        _PERSONAL if contains(frozenset(), PERSONAL_PHRASES) else 0.0,
+        _PERSONAL if contains(frozenset(), _PERSONAL_PHRASES) else 0.0,
         _EMOTION if contains(EMOTIONS) else 0.0,
     )
 
 
 def _text_weights(text: str) -> tuple[float, ...]:
     return (
-        _FIGURE if any(mark.isnumeric() for mark in text) else 0.0,
+        _FIGURE if any(map(str.isnumeric, text)) else 0.0,
         _DATE if _DATE_PATTERN.search(text) else 0.0,
         _NAME if _has_name(text) else 0.0,
         _ADDRESS if _ADDRESS_PATTERN.search(text) else 0.0,
@@ -115,16 +115,20 @@ def _text_weights(text: str) -> tuple[float, ...]:
 def _has_name(text: str) -> bool:
     """Return True for a word with a capital inside a sentence; scripts without capitals have no such signal."""
     for match in _WORD.finditer(text):
-        before = text[: match.start()].rstrip(" \t\"'([«“")
-        inside = before != "" and before[-1] not in _SENTENCE_END
         word = match.group()
-        if inside and word[0].isupper() and len(word) > 1:
-            return True
+        if word[0].isupper() and len(word) > 1:
+            before = text[: match.start()].rstrip(" \t\"'([«“")
+            if before != "" and before[-1] not in _SENTENCE_END:
+                return True
     return False
 
 
 def _is_question(text: str) -> bool:
     return text.rstrip().endswith(_QUESTION_MARKS)
+
+
+def _between_blanks(*phrases: str) -> tuple[str, ...]:
+    return tuple(f" {phrase} " for phrase in phrases)
 
 
 # The English words and phrases of the signals.
@@ -149,7 +153,7 @@ DIRECTIVES: frozenset[str] = frozenset(
         "warning",
     ]
 )
-DIRECTIVE_PHRASES: tuple[str, ...] = (
+_DIRECTIVE_PHRASES = _between_blanks(
     "do not",
     "don't",
     "make sure",
@@ -196,7 +200,7 @@ DECISIONS: frozenset[str] = frozenset(
         "adopted",
     ]
 )
-DECISION_PHRASES: tuple[str, ...] = ("we will", "i will", "going to", "let's use", "we use", "went with", "instead of")
+_DECISION_PHRASES = _between_blanks("we will", "i will", "going to", "let's use", "we use", "went with", "instead of")
 
 PREFERENCES: frozenset[str] = frozenset(
     [
@@ -231,7 +235,7 @@ PREFERENCES: frozenset[str] = frozenset(
     ]
 )
 
-PERSONAL_PHRASES: tuple[str, ...] = (
+_PERSONAL_PHRASES = _between_blanks(
     "my name",
     "i am",
     "i'm",
