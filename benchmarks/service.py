@@ -1,6 +1,7 @@
 """Starts, imports, reads and writes of the real server next to the smallest server of the same SDK, in one run.
 
-    python -m benchmarks.service [--sizes 600 10000] [--texts alike mixed] [--rounds 200] [--starts 5] [--beside FOLDER] [--json]
+    python -m benchmarks.service [--sizes 600 10000] [--texts alike mixed] [--rounds 200] [--starts 5] [--beside FOLDER]
+        [--embedder static] [--json]
 
 FOLDER is another checkout with its own `.venv`, such as a worktree of an earlier commit: it does the same in turns with this one.
 Times are milliseconds that a client waits over stdio; imports are processor seconds. Machines are noisy: read the ratios.
@@ -163,16 +164,21 @@ def _write_lines(file: Path, lines: Iterator[dict[str, Any]]) -> None:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-async def measure(size: int, texts: str, rounds: int, starts: int, programs: Sequence[Program]) -> None:
-    """Fill the folders of the programs with the same memories, and use them in turns."""
+async def measure(
+    size: int, texts: str, rounds: int, starts: int, programs: Sequence[Program], embedder: str | None
+) -> None:
+    """Fill the folders of the programs with the same memories, and use them in turns; each has its own default ``embedder`` where None."""
     rng = random.Random(1)
     contents = [sentence(rng, number, texts) for number in range(size)]
     folder = programs[0].home.parent
     _write_lines(folder / "own.jsonl", _own_export(contents))
     _write_lines(folder / "foreign.jsonl", ({"content": text} for text in contents))
     for one in programs:
-        one.import_file(folder / "own.jsonl", one.home, "--trusted")
         other = one.home.with_suffix(".imported")
+        for home in (one.home, other) if embedder else ():
+            home.mkdir(mode=0o700)
+            (home / "config.toml").write_text(f"embedder = {json.dumps(embedder)}\n", encoding="utf-8")
+        one.import_file(folder / "own.jsonl", one.home, "--trusted")
         one.taken["import, CPU s"] = [one.import_file(folder / "foreign.jsonl", other)]
     for _ in range(starts):
         for one in programs:
@@ -216,6 +222,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--starts", type=int, default=5)
     parser.add_argument("--beside", type=Path)
+    parser.add_argument("--embedder")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     pythons = {"here": Path(sys.executable)}
@@ -225,7 +232,7 @@ def main() -> None:
         for size in given.sizes:
             with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
                 programs = [Program(name, python, Path(folder) / name) for name, python in pythons.items()]
-                anyio.run(measure, size, texts, given.rounds, given.starts, programs)
+                anyio.run(measure, size, texts, given.rounds, given.starts, programs, given.embedder)
             if given.json:
                 print(json.dumps({"memories": size, "texts": texts} | {one.name: one.taken for one in programs}))
                 continue
