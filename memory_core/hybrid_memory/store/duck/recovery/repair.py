@@ -64,8 +64,10 @@ _NAME = "SELECT system.main.current_database()"
 _COPY = Template("""
     INSERT $ignoring INTO $table ($columns) SELECT $values FROM damaged.$table WHERE rowid BETWEEN $$1 AND $$2 $filled
 """)
+# MATERIALIZED: with the other conditions beside it DuckDB reads the table instead of the index, and with it the destroyed block.
 _COPY_ONE = Template("""
-    INSERT OR IGNORE INTO memory ($columns) SELECT $values FROM damaged.memory WHERE id = $$1 $filled
+    INSERT OR IGNORE INTO memory ($columns)
+    WITH one AS MATERIALIZED (SELECT * FROM damaged.memory WHERE id = $$1) SELECT $values FROM one WHERE true $filled
 """)
 _COLUMNS = """
     SELECT new.column_name, new.data_type, new.is_nullable
