@@ -33,6 +33,7 @@ MOSTLY_COVERED = 0.5  # the same where the number asked for is nowhere: "15:30" 
 COVERED = 0.15  # of what a question asks of its subject, from which a hit tells it; near words count for their nearness
 TELLING = 0.1  # coverage by words: from it on a name is rare enough here to tell its memory from others
 MEANT = 0.35  # cosine from which a hit that holds no word of the question may mean it
+MEANT_OF_NAMED = 0.6  # the same where the question names whom it is about
 STANDS_OUT = 0.07  # by how much more than the next about the same name a hit is like the question that means it
 FAMILIAR = 10  # memories of a subject, from which who told them has probably told what is asked, in whatever words
 MIN_DIGITS = 3  # of a number that names a thing: an order, a ticket, a room
@@ -66,9 +67,11 @@ def answers(
     other = _number_is_nowhere(question, lexical, visible)
     least = MOSTLY_COVERED if other else COVERED
     near = NO_EXPANSIONS if strange or other else table
-    if any(_share_told(asked, one, near) >= least for one in held[:JUDGED_HITS]):
-        return True
-    if other or (not strange and np.any(best & ~named & (cosines >= MEANT))):
+    for one, holds in zip(held[:JUDGED_HITS], named.tolist(), strict=False):
+        # What is told of others in near words answers nothing about the one that is named.
+        if _share_told(asked, one, near if holds or not names else NO_EXPANSIONS) >= least:
+            return True
+    if other or (not strange and np.any(best & ~named & (cosines >= (MEANT_OF_NAMED if names else MEANT)))):
         return not other
     if _is_familiar(names, lexical, visible) or any(map(_is_number, names)):
         return bool(named.any())
