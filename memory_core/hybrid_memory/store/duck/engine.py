@@ -24,8 +24,9 @@ from hybrid_memory.errors import (
     StoreError,
     StoreRemoved,
 )
+from hybrid_memory.private_files import FILE_MODE
 from hybrid_memory.store.duck.duckdb_errors import REMOVED, translated
-from hybrid_memory.store.duck.files.database_file import keep_private, log_file, temp_folder
+from hybrid_memory.store.duck.files.database_file import OTHERS, log_file, temp_folder
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery.open import OpenedDatabase
 from hybrid_memory.store.duck.sql_session import SqlSession
@@ -69,6 +70,7 @@ class Engine:
         ``lock`` is released by `close`; None says that the caller goes on holding it.
         """
         self.path = path
+        self._log_file = log_file(path)
         self._open_again = open_again
         self.journal_incomplete = False
         self.unreadable: set[tuple[str, str]] = set()
@@ -160,10 +162,9 @@ class Engine:
                 reads.close()
                 raise
             # 4. DuckDB may have made a new write-ahead log; the journal's record comes last, because it is of a committed write.
-            with suppress(OSError):
-                keep_private(self.path)
+            before, self._log_size = self._log_size, self._private_log_size()
             if changes.executed:
-                self._add_to_journal(self._cache.mark, changes)
+                self._add_to_journal(self._cache.mark, changes, has_new_log=self._log_size < before)
 
     @staticmethod
     def _advance(changes: SqlSession, cache: WriterCache) -> None:
@@ -174,14 +175,23 @@ class Engine:
         else:
             changes.change(_ADVANCE_WITH_HEAD, cache.mark, cache.marked, head.position, head.link)
 
-    def _add_to_journal(self, number: int, changes: SqlSession) -> None:
+    def _private_log_size(self) -> int:
+        """Return the size of the write-ahead log, and take the rights of others from a new one."""
+        try:
+            found = self._log_file.stat()
+            if found.st_mode & OTHERS:
+                self._log_file.chmod(FILE_MODE)
+        except OSError:
+            return _size(self._log_file)
+        return found.st_size
+
+    def _add_to_journal(self, number: int, changes: SqlSession, *, has_new_log: bool) -> None:
         """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins anew.
 
         Nothing that fails here undoes the write: it is durable. A journal that could not take it says so, and a checkpoint
         makes up for it, tried now and then because a full disk may be the reason.
         """
-        before, self._log_size = self._log_size, _size(log_file(self.path))
-        if self._log_size < before:
+        if has_new_log:
             self._begin_journal(number)
             return
         self.journal.append(number, changes.executed)
@@ -307,7 +317,7 @@ class Engine:
     def _adopt(self, opened: OpenedDatabase) -> None:
         self._connection = opened.connection
         self.journal = opened.journal
-        self._log_size = _size(log_file(self.path))
+        self._log_size = _size(self._log_file)
         with translated():
             self._identity = _identity(self.path)
         self._cache = None
@@ -339,7 +349,7 @@ class Engine:
     def _close_journal(self) -> None:
         """Remove the journal if closing has moved all writes into the database file, which DuckDB does not promise."""
         self.journal.release()
-        if not _size(log_file(self.path)):
+        if not _size(self._log_file):
             with suppress(OSError):
                 self.journal.remove()
 

@@ -18,7 +18,7 @@ from hybrid_memory.store.duck.duckdb_errors import translated, translated_openin
 from hybrid_memory.store.duck.pandas_lookup import without_pandas
 from hybrid_memory.store.home_files import BACKUPS
 
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FILE_MARK = b"DUCK"
 _MEBIBYTE = 2**20
 _LEAST_MEMORY_MIB = 64  # reads and writes of a usual store need less
@@ -189,7 +189,7 @@ def keep_private(path: Path) -> None:
             mode = file.stat().st_mode
         except FileNotFoundError:
             continue
-        if mode & _OTHERS:
+        if mode & OTHERS:
             file.chmod(FILE_MODE)
 
 
