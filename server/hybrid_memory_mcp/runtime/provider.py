@@ -333,7 +333,10 @@ class WorkerPool:
         taken: list[anyio.CapacityLimiter] = []
         try:
             for limiter in (*limiters, self._limiter):
-                await limiter.acquire_on_behalf_of(job)
+                try:
+                    limiter.acquire_on_behalf_of_nowait(job)
+                except anyio.WouldBlock:  # waiting costs a round of the event loop even where a place is free
+                    await limiter.acquire_on_behalf_of(job)
                 taken.append(limiter)
             return await anyio.to_thread.run_sync(job.run, taken, abandon_on_cancel=True)
         finally:
