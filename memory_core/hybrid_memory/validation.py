@@ -93,7 +93,8 @@ def check_write(request: WriteRequest, now: datetime) -> WriteRequest:
     if request.supersedes is not None:
         _check_ids("supersedes", (request.supersedes,))
     _check_ids("parents", request.parents)
-    return replace(request, tags=_clean_tags("tags", request.tags))
+    tags = _clean_tags("tags", request.tags)
+    return request if tags == request.tags else replace(request, tags=tags)
 
 
 def check_read(request: ReadRequest) -> ReadRequest:
@@ -110,7 +111,8 @@ def check_read(request: ReadRequest) -> ReadRequest:
         raise InvalidInput("ids", "cannot be combined with query; fetch by ids, or search by query")
     if request.ids and request.where != Where():
         raise InvalidInput("where", "cannot be combined with ids; what they name is fetched whatever it is")
-    return replace(request, where=check_where("where", request.where))
+    where = check_where("where", request.where)
+    return request if where is request.where else replace(request, where=where)
 
 
 def check_where(field: str, where: Where) -> Where:
@@ -127,7 +129,8 @@ def check_where(field: str, where: Where) -> Where:
         _check_moment(prefix + name, getattr(where, name))
     if where.since is not None and where.until is not None and where.until <= where.since:
         raise InvalidInput(prefix + "until", "must be later than since")
-    return replace(where, tags=_clean_tags(prefix + "tags", where.tags))
+    tags = _clean_tags(prefix + "tags", where.tags)
+    return where if tags == where.tags else replace(where, tags=tags)
 
 
 def check_list(request: ListRequest) -> ListRequest:

@@ -10,7 +10,6 @@ so a further signal never lowers the result, nothing leaves 0..1, and no single 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -42,8 +41,7 @@ _WORD = LazyPattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DATE_PATTERN = LazyPattern(
     r"\d{4}[-/.年]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:tomorrow|yesterday|tonight|next (?:week|month|year))\b"
-    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b",
-    re.IGNORECASE,
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
 )
 _ADDRESS_PATTERN = LazyPattern(r"\w@\w|\w://\w|(?:^|\s)[~.]?/\w|\w\.\w+\(|`[^`]+`")
 _SENTENCE_END = frozenset(".!?:;\n\u3002\uff01\uff1f")
@@ -106,7 +104,7 @@ def _word_weights(words: Sequence[str]) -> tuple[float, ...]:
 def _text_weights(text: str) -> tuple[float, ...]:
     return (
         _FIGURE if any(map(str.isnumeric, text)) else 0.0,
-        _DATE if _DATE_PATTERN.search(text) else 0.0,
+        _DATE if _DATE_PATTERN.search(text.lower()) else 0.0,
         _NAME if _has_name(text) else 0.0,
         _ADDRESS if _ADDRESS_PATTERN.search(text) else 0.0,
     )
