@@ -242,8 +242,8 @@ QUESTIONS = (
     ("Where does Ada live?", CODE),
     ("Which ingredient must I avoid when cooking?", DESKTOP),
     ("How do we run the tests of Atlas?", CODE),
-    ("What is the name of Ada's landlord?", CODE),
-    ("What is the name of Ada's landlord?", DESKTOP),
+    ("Who reported ticket ATLAS-4711?", CODE),
+    ("Who reported ticket ATLAS-4711?", DESKTOP),
     ("Which colours has the dark map style?", CURSOR),
 )
 

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 def test_what_nothing_answered_stands_at_the_head_of_recalls(visit, life):
     page = visit(life).open("/recalls")
-    assert page.locator(".gap").first.inner_text().startswith("What is the name of Ada's landlord?")
+    assert page.locator(".gap").first.inner_text().startswith("Who reported ticket ATLAS-4711?")
 
 
 def test_who_was_shown_what_is_found_as_one_types(visit, life):
