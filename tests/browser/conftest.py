@@ -220,7 +220,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
             color_scheme=theme, viewport=size, locale="en-GB", timezone_id="Europe/Lisbon", **options
         )
         served.contexts.append(context)
-        context.set_default_timeout(8000)
+        context.set_default_timeout(30_000)
         if served.cookies:
             context.add_cookies(served.cookies)
         found = Visit(context.new_page(), served)

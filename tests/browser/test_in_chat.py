@@ -135,7 +135,7 @@ class Chat:
 def chatting(browser: Any, script: str, service: ObservedService, size: dict[str, int]) -> Iterator[Chat]:
     """Open a chat before a server of its own."""
     context = browser.new_context(viewport=size, locale="en-GB", timezone_id="Europe/Lisbon")
-    context.set_default_timeout(8000)
+    context.set_default_timeout(30_000)
     bodies = {
         "/": ("text/html", (HERE / "host.html").read_text(encoding="utf-8")),
         "/host.js": ("text/javascript", script),
