@@ -164,7 +164,7 @@ def find(
         page = page[: min(_first_page_size(ranking, listing, page, concise=concise), listing.first_page)]
         held_back = _held_back(listing, page, request.page_size)
         if readings is not None:
-            readings.begin(digest, now, ranking.ids[listing.order[:KEPT_IDS]].tolist())
+            readings.begin(digest, now, ranking.ids[listing.order[:KEPT_IDS]].encoded())
     return Found(query, ranking, listing, page, position, offset, held_back, digest)
 
 
@@ -413,7 +413,7 @@ def _disputed_first(
     order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, now: datetime
 ) -> NDArray[np.intp]:
     """Return the positions so that nothing among the best hits stands in front of what it disputes."""
-    disputes = index.disputes(ranking.ids[order[:COMPARED_HITS]].tolist(), now)
+    disputes = index.disputes(ranking.ids[order[:COMPARED_HITS]], now)
     if not disputes:
         return order
     return order[disputed_first(ranking.ids[order].tolist(), disputes)]

@@ -184,6 +184,10 @@ class IdSequence(Sequence[MemoryId]):
         """Return the ids as texts."""
         return self._column.ids_of(self.rows)
 
+    def encoded(self) -> Bytes:
+        """Return the ids as bytes, which takes a fraction of the time."""
+        return self._column.bytes_of(self.rows)
+
     def index(self, id_: str, start: int = 0, stop: int | None = None) -> int:
         """Return where an id stands.
 

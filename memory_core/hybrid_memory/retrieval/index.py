@@ -270,6 +270,8 @@ class NamespaceIndex:
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._lock:
+            if not self._columns.all_disputes():
+                return {}
             rows = ((one, self._columns.row_of(one)) for one in ids)
             row_of = {id_: row for id_, row in rows if row is not None and self._matrix.has[row]}
             return dict(zip(row_of, self._matrix.gather(np.array(list(row_of.values()), np.intp)), strict=True))
@@ -406,6 +408,8 @@ class NamespaceIndex:
     def disputes(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
         """Return which of some memories dispute a live one, and that one; a dispute of what is no longer current is over."""
         with self._lock:
+            if not self._columns.all_disputes():
+                return {}
             rows = ((one, self._columns.row_of(one)) for one in ids)
             row_of = {row: one for one, row in rows if row is not None}
             found = self._columns.disputes(row_of).items()

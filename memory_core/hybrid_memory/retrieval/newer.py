@@ -13,7 +13,7 @@ The later one is put above the earlier one; that it *is* newer is claimed from h
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.vectors import Matrix
     from hybrid_memory.terms import TermHasher
 
-COMPARED_HITS = 12  # how many of the best hits are compared with each other; a page has about ten
+COMPARED_HITS = 8  # how many of the best hits are compared with each other; of twelve more the sets show nothing
 SURE_NAME = 0.8  # the strength from which a word of the question is treated as a name
 LEAST_ATTRIBUTE = 0.1  # of the question's words, both must hold so much where it names nothing and they share no tag
 SHARED_ATTRIBUTE = (
@@ -122,16 +122,12 @@ FITTED_UPDATES = UpdateParameters()
 class LikelyUpdate:
     """Two hits by their places in `Rivals`, of which the later is likely the newer word.
 
-    ``attribute`` and ``length`` as in `Evidence`; ``unlike``: how much of the question's words that are no names only one of them
-    holds; ``heaviest``: whether both hold its weightiest word.
+    ``claimable``: what the index has of both lets it be said, if the texts do; ``heaviest``: both hold the question's weightiest word.
     """
 
     earlier: int
     later: int
-    odds: float
-    attribute: float
-    length: float
-    unlike: float
+    claimable: bool
     heaviest: bool
 
 
@@ -188,20 +184,19 @@ def find_newer(
     likely = compared.may & (odds > parameters.put_first)
     if not likely.any():
         return None
-    unlike, heaviest = _differences(compared, coverage)
     if not compared.names:  # then both must hold something of what is asked for
         likely &= (evidence.attribute >= LEAST_ATTRIBUTE) | (evidence.tags > 0)
-    pairs = np.argwhere(likely)
+    unlike, heaviest = _differences(compared, coverage)
+    claimable = likely & (odds > parameters.claimed) & (unlike <= MOST_UNLIKE)
+    claimable &= (evidence.attribute >= CLAIMED_ATTRIBUTE) & (evidence.length <= LONGEST_CLAIMED)
+    pairs = np.argwhere(claimable | (likely & _may_lift(compared, likely)))
     if not len(pairs):
         return None
     updates = tuple(
         LikelyUpdate(
             earlier=earlier,
             later=later,
-            odds=float(odds[earlier, later]),
-            attribute=float(evidence.attribute[earlier, later]),
-            length=float(evidence.length[earlier, later]),
-            unlike=float(unlike[earlier, later]),
+            claimable=bool(claimable[earlier, later]),
             heaviest=bool(heaviest[earlier] and heaviest[later]),
         )
         for earlier, later in pairs.tolist()
@@ -301,35 +296,58 @@ def settle(ranking: Ranking, question: str, memories: Mapping[MemoryId, Memory])
         for place in {place for one in rivals.updates for place in (one.earlier, one.later)}
         if rivals.ids[place] in memories
     }
-    put: list[tuple[int, int]] = []
-    claimed: list[tuple[int, int]] = []
-    for one in rivals.updates:
-        earlier, later = texts.get(one.earlier), texts.get(one.later)
-        if earlier is None or later is None or earlier.words == later.words:
-            continue
-        if not may_outdate(memories[rivals.ids[one.later]]) or not same_subject(asked, earlier, later):
-            continue
-        put.append((one.earlier, one.later))
-        if one.odds > FITTED_UPDATES.claimed and _claimable(one, asked, earlier, later):
-            claimed.append((one.earlier, one.later))
+
+    @functools.cache
+    def is_update(earlier: int, later: int) -> bool:
+        old, new = texts.get(earlier), texts.get(later)
+        if old is None or new is None or old.words == new.words:
+            return False
+        return may_outdate(memories[rivals.ids[later]]) and same_subject(asked, old, new)
+
+    claimed = [
+        (one.earlier, one.later)
+        for one in rivals.updates
+        if one.claimable
+        and (later := texts.get(one.later)) is not None
+        and later.may_be_newer
+        and is_update(one.earlier, one.later)
+        and _claimable(one, asked, texts[one.earlier], later)
+    ]
     claimed.sort(key=lambda pair: rivals.times[pair[1]])
     newer = _last_of_chains({rivals.ids[earlier]: rivals.ids[later] for earlier, later in claimed})
-    return replace(_with_lifted(ranking, rivals, put), newer=newer, rivals=None)
+    return replace(_with_lifted(ranking, rivals, is_update), newer=newer, rivals=None)
 
 
-def boosted(scores: Sequence[float], times: Sequence[int], newer: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
+def boosted(
+    scores: Sequence[float],
+    times: Sequence[int],
+    newer: Sequence[tuple[int, int]],
+    is_update: Callable[[int, int], bool] = lambda earlier, later: True,
+) -> NDArray[np.float32]:
     """Return the scores with every later place raised just above the earlier ones that it replaces.
 
-    ``newer`` holds pairs (earlier place, later place). Chains are followed in the order of ``times``.
+    ``newer`` holds pairs (earlier place, later place), of which those count that ``is_update`` confirms; it is asked only where that
+    would raise a score. Chains are followed in the order of ``times``.
     """
     raised = np.array(scores, np.float32)
-    for later in sorted(range(len(raised)), key=lambda place: times[place]):
-        for earlier, follower in newer:
-            if follower == later and raised[earlier] >= raised[later]:
+    earlier_of: dict[int, list[int]] = {}
+    for earlier, later in newer:
+        earlier_of.setdefault(later, []).append(earlier)
+    for later in sorted(earlier_of, key=lambda place: times[place]):
+        for earlier in earlier_of[later]:
+            if raised[earlier] >= raised[later] and is_update(earlier, later):
                 raised[later] = max(
                     raised[earlier] + np.float32(_RAISE), np.nextafter(raised[earlier], np.float32(np.inf))
                 )
     return raised
+
+
+def _may_lift(compared: Compared, likely: Mask) -> Mask:
+    """Return for which likely updates the later place may have to be raised: the earlier one is above it, or may get there."""
+    highest = compared.scores.copy()
+    for later in np.argsort(compared.times).tolist():
+        highest[later] = max(highest[later], highest[likely[:, later]].max(initial=-np.inf))
+    return highest[:, None] + np.float32(len(highest) * _RAISE) >= compared.scores[None, :]
 
 
 def _claimable(one: LikelyUpdate, asked: Statement, earlier: Statement, later: Statement) -> bool:
@@ -344,17 +362,11 @@ def _claimable(one: LikelyUpdate, asked: Statement, earlier: Statement, later: S
     new_names = (later.other_names | later.subjects) - of_question - old_names
     denied, names = later.denies(earlier), bool(old_names) and bool(new_names)
     numbers = bool(earlier.numbers - asked.numbers) and bool(later.numbers - asked.numbers)
-    crowd = any(
-        text.lists_many or len(found) > MOST_OTHER_NAMES for text, found in ((earlier, old_names), (later, new_names))
-    )
+    crowd = earlier.lists_many or max(len(old_names), len(new_names)) > MOST_OTHER_NAMES
     return (
-        one.attribute >= CLAIMED_ATTRIBUTE
-        and one.unlike <= MOST_UNLIKE
-        and one.length <= LONGEST_CLAIMED
-        and asked.subjects <= earlier.subjects
+        asked.subjects <= earlier.subjects
         and not crowd
-        and not later.tells_once
-        and not any(text.tells_past and not text.tells_change for text in (earlier, later))
+        and not (earlier.tells_past and not earlier.tells_change)
         and (denied or numbers or names)
         and (denied or later.tells_change)
         and (bool(asked.names) or (one.heaviest and (denied or not names)))
@@ -372,9 +384,10 @@ def _last_of_chains(newer: Mapping[MemoryId, MemoryId]) -> dict[MemoryId, Memory
     return last
 
 
-def _with_lifted(ranking: Ranking, rivals: Rivals, pairs: Sequence[tuple[int, int]]) -> Ranking:
-    """Return the ranking with later memories just above the earlier ones of some pairs of places in ``rivals``."""
-    lifted = boosted(rivals.scores.tolist(), rivals.times.tolist(), pairs) - rivals.scores
+def _with_lifted(ranking: Ranking, rivals: Rivals, is_update: Callable[[int, int], bool]) -> Ranking:
+    """Return the ranking with later memories just above the earlier ones of the updates that ``is_update`` confirms."""
+    pairs = [(one.earlier, one.later) for one in rivals.updates]
+    lifted = boosted(rivals.scores.tolist(), rivals.times.tolist(), pairs, is_update) - rivals.scores
     if not lifted.any():
         return ranking
     ranked = ranking.ids.rows
@@ -422,21 +435,25 @@ def _differences(compared: Compared, coverage: Coverage) -> tuple[Floats, Mask]:
 
 def _nearer_than_others(compared: Compared, vectors: Floats, matrix: Matrix) -> Floats:
     """Return for each two hits how much more alike they are than the later one and any other of the best; 0 without others."""
-    near = vectors @ matrix.gather(compared.best).T
-    pairs = vectors @ vectors.T
+    count, pairs = len(compared.rows), vectors @ vectors.T
     if len(compared.best) < 3:  # noqa: PLR2004 - two have no others
         return np.zeros_like(pairs)
-    found = np.zeros_like(pairs)
-    for later, row in enumerate(compared.rows.tolist()):
-        for earlier, other in enumerate(compared.rows.tolist()):
-            rest = near[later][(compared.best != row) & (compared.best != other)]
-            found[earlier, later] = pairs[earlier, later] - rest.max(initial=-1)
+    # Of each one's likeness to the best hits, itself left out, the greatest; where that is the earlier one's, the second.
+    near = vectors @ matrix.gather(compared.best).T
+    place_of = {row: place for place, row in enumerate(compared.best.tolist())}
+    places = np.array([place_of[row] for row in compared.rows.tolist()])
+    near[np.arange(count), places] = -1
+    order = np.argsort(near, axis=1)
+    first, second = (np.take_along_axis(near, order[:, -at, None], 1)[:, 0] for at in (1, 2))
+    rest = np.where(order[:, -1] == places[:, None], second, first)
+    found: Floats = pairs - rest
     return found
 
 
 def _other_numbers(has: Floats, terms: Sequence[int], hasher: TermHasher) -> Floats:
     """Return for each two hits 1 if each of them holds a number that the other does not; ``has`` is (hits, terms)."""
-    numbers = has[:, np.isin(terms, number_terms(hasher))] > 0
+    known, wanted = number_terms(hasher), np.asarray(terms, np.int32)
+    numbers = has[:, known[np.minimum(np.searchsorted(known, wanted), len(known) - 1)] == wanted] > 0
     alone = (numbers[:, None, :] & ~numbers[None, :, :]).any(axis=2)
     return np.asarray(alone & alone.T, np.float32)
 

@@ -98,6 +98,13 @@ class Statement:
         found = _TENSE.search(self.text)
         return found is not None and found["past"] is not None
 
+    @cached_property
+    def may_be_newer(self) -> bool:
+        """Whether it can be said to be newer than anything: it tells of a change or denies something, of one thing, and for good."""
+        if self.tells_once or self.lists_many:
+            return False
+        return self.tells_change or (not self.tells_past and _DENIED.search(self.text) is not None)
+
     def denies(self, other: Statement) -> bool:
         """Return True if it says that something is no longer, or is not, what ``other`` says."""
         values = other.words - self.expected - STOP_WORDS

@@ -78,7 +78,8 @@ class Engine:
         self._must_reopen = False
         self._writes_until_checkpoint = 0
         self._cache: WriterCache | None = None
-        self._heads: dict[str, int] | None = None
+        self.heads: dict[str, int] = {}
+        """Heads of namespaces as of the last commit here, the only writer; each commit and each failure brings another dictionary."""
         self._adopt(open_again())
         self._lock = lock
         self._state_changed = threading.Condition()
@@ -151,11 +152,11 @@ class Engine:
                     self._advance(changes, self._cache)
                 changes.commit()
                 # 3. From here on the write is durable.
-                self._heads = {name: head.position for name, head in self._cache.heads.items()}
+                self.heads = {name: head.position for name, head in self._cache.heads.items()}
             except BaseException:
                 # The cache may hold what was not written; the sessions may be in a transaction that failed.
                 self._cache = None
-                self._heads = None
+                self.heads = {}
                 self._changes = self._reads = None
                 changes.rollback()
                 changes.close()
@@ -234,11 +235,6 @@ class Engine:
         except OSError:
             self.journal.mark_incomplete()
         self.journal_incomplete = not self.journal.is_complete
-
-    def committed_head(self, namespace: str) -> int | None:
-        """Return a namespace's head as of the last commit here, the only writer; None when that is not known."""
-        heads = self._heads
-        return None if heads is None else heads.get(namespace, 0)
 
     def is_new_request(self, relay: str, number: int) -> bool:
         """Return True if a request is known never to have been done, without asking the database."""
@@ -321,7 +317,7 @@ class Engine:
         with translated():
             self._identity = _identity(self.path)
         self._cache = None
-        self._heads = None
+        self.heads = {}
 
     def _is_removed(self) -> bool:
         """Return True if the open file is not the one that stands at its path any more: what is written would be gone with it."""

@@ -231,11 +231,11 @@ class DuckStore:
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
         with self._engine.operation():
-            known = self._engine.committed_head(namespace)
-        if known is not None:
-            return known
-        with self._engine.reading() as session:
-            return tables.read_head(session, namespace).position
+            heads = self._engine.heads
+            if namespace not in heads:
+                with self._engine.reading() as session:  # a commit in the meantime brings other heads
+                    heads[namespace] = tables.read_head(session, namespace).position
+            return heads[namespace]
 
     def lease(self, name: str, seconds: float) -> Lease:
         """Grant it: there are no other hubs."""
