@@ -322,7 +322,7 @@ def boosted(
     scores: Sequence[float],
     times: Sequence[int],
     newer: Sequence[tuple[int, int]],
-    is_update: Callable[[int, int], bool] = lambda earlier, later: True,
+    is_update: Callable[[int, int], bool] = lambda _earlier, _later: True,
 ) -> NDArray[np.float32]:
     """Return the scores with every later place raised just above the earlier ones that it replaces.
 
