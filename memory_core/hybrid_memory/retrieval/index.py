@@ -270,8 +270,6 @@ class NamespaceIndex:
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._lock:
-            if not self._columns.all_disputes():
-                return {}
             rows = ((one, self._columns.row_of(one)) for one in ids)
             row_of = {id_: row for id_, row in rows if row is not None and self._matrix.has[row]}
             return dict(zip(row_of, self._matrix.gather(np.array(list(row_of.values()), np.intp)), strict=True))
