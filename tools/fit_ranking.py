@@ -36,8 +36,6 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "rarity_power": (0.0, 0.25, 0.5, 0.75),
     "name_weight": (0.0, 0.25, 0.5),
     "time_word_weight": (0.25, 0.5, 0.75, 1.0),
-    "near_weight": (0.0, 0.1, 0.2, 0.3),
-    "unknown_near_weight": (0.0, 0.2, 0.4),
     "dense_weight": (0.2, 0.3, 0.4, 0.5),
     "dense_weight_unknown": (0.3, 0.4, 0.5, 0.6),
     "spoken_dense_weight": (0.1, 0.2, 0.3),

@@ -14,13 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hybrid_memory import reads
-from hybrid_memory.languages import ENGLISH
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
 from hybrid_memory.retrieval.bearing import LEAST_TOLD, Bearing, bears_on, shared_words, speaks_of_own, tellings_of
 from hybrid_memory.retrieval.brief import is_untrusted
 from hybrid_memory.retrieval.plain_question import NOTHING_ASKED, Asked, asked_by, says_i, tells_of_own
-from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import parse_question
 
 if TYPE_CHECKING:
@@ -192,13 +190,11 @@ def _bearings(
     own_first = next((hit.memory.id for hit in hits if asked.own and tells_of_own(hit.memory.content)), None)
     cosines = _cosines(index, vector, hits)
     own = speaks_of_own(request.query)
-    expansions = expansion_table(index.hasher).expansions
-    near = {term: expansions(term) for term in question.terms if asked.own and question.language == ENGLISH}
     found = {}
     for place, hit in enumerate(hits):
         tellings = rules[tells_of_own(hit.memory.content)]
         told = max(sum(tellings.values()), LEAST_TOLD)
-        shared = shared_words(question, tellings, held, frozenset(hit.memory.terms), near)
+        shared = shared_words(question, tellings, held, frozenset(hit.memory.terms))
         found[hit.memory.id] = Bearing(
             shared=shared,
             share=sum(word.telling for word in shared) / told,

@@ -289,7 +289,6 @@ def test_where_nothing_trusted_answers_it_stays_on_the_page_beside_a_flood(servi
         ("The spare key lies under the blue pot.", "How do I get in when locked out?"),
         ("Heron runs on Postgres 16.", "Which database does Heron use?"),
         ("Cem's number is 555 0199.", "What is Cem's phone?"),
-        ("Ada moved to Leeds in May.", "Where does Ada live?"),
         ("The wifi code is tulip7.", "What is the internet passphrase?"),
         ("Ada paid 4,500 euros.", "Did Ada pay the 4500 euros?"),
         ("Joanna's dentist is Dr. Lind.", "Who is Jo's dentist?"),

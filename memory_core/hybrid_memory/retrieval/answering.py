@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.retrieval.newer import number_terms
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.term_weights import name_shares, name_strength
 from hybrid_memory.retrieval.unknown import are_nowhere
 
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
 
     from hybrid_memory.retrieval.arrays import Floats, Mask
     from hybrid_memory.retrieval.bm25 import LexicalIndex
-    from hybrid_memory.retrieval.query_expansion import ExpansionTable
     from hybrid_memory.retrieval.question import Question, QuestionWord
 
 # Set by hand, on paraphrases and on notes that share a name with the question.
 JUDGED_HITS = 5  # of the best above the floor: what a reader looks at
 MOSTLY_COVERED = 0.5  # the same where the number asked for is nowhere: "15:30" may be called 1530, order 12 not 4711
-COVERED = 0.15  # of what a question asks of its subject, from which a hit tells it; near words count for their nearness
+COVERED = 0.15  # of what a question asks of its subject, from which a hit tells it
 TELLING = 0.1  # coverage by words: from it on a name is rare enough here to tell its memory from others
 MEANT = 0.35  # cosine from which a hit that holds no word of the question may mean it
 MEANT_OF_NAMED = 0.6  # the same where the question names whom it is about
@@ -43,7 +41,6 @@ def answers(
     question: Question,
     lexical: LexicalIndex,
     visible: Mask,
-    table: ExpansionTable,
     rows: NDArray[np.intp],
     cosines: Floats,
     coverages: Floats,
@@ -54,7 +51,7 @@ def answers(
     """
     names = _names_of(question, lexical)
     words = _as_written([word for word in names if not word.marked.isdigit()], question)
-    if words and are_nowhere(words, lexical, visible, table, question.language):
+    if words and are_nowhere(words, lexical, visible, question.language):
         return False
     asked = [word for word in question.words if word not in names and not word.in_time]
     if not asked:
@@ -62,15 +59,12 @@ def answers(
     held = [frozenset(one.tolist()) for one in lexical.terms_of_rows(rows)]
     named = np.array([any(word.term in one for word in names) for one in held], np.bool_)
     best = np.arange(len(rows)) < JUDGED_HITS
-    # Where no hit holds the name, near words tell of others; where nothing holds the number, few words tell of another one.
+    # Where nothing holds the number, few words tell of another one.
     strange = not named.any() and _names_a_person(names, question)
     other = _number_is_nowhere(question, lexical, visible)
     least = MOSTLY_COVERED if other else COVERED
-    near = NO_EXPANSIONS if strange or other else table
-    for one, holds in zip(held[:JUDGED_HITS], named.tolist(), strict=False):
-        # What is told of others in near words answers nothing about the one that is named.
-        if _share_told(asked, one, near if holds or not names else NO_EXPANSIONS) >= least:
-            return True
+    if any(_share_told(asked, one) >= least for one in held[:JUDGED_HITS]):
+        return True
     if other or (not strange and np.any(best & ~named & (cosines >= (MEANT_OF_NAMED if names else MEANT)))):
         return not other
     if _is_familiar(names, lexical, visible) or any(map(_is_number, names)):
@@ -109,14 +103,10 @@ def _is_number(word: QuestionWord) -> bool:
     return word.marked.isdigit() and len(word.marked) >= MIN_DIGITS and not is_year and not word.in_time
 
 
-def _share_told(asked: Sequence[QuestionWord], held: frozenset[int], table: ExpansionTable) -> float:
+def _share_told(asked: Sequence[QuestionWord], held: frozenset[int]) -> float:
     """Return how much of some words, weighed by their rarity in English, a row holds, from 0 to 1."""
     weights = [1.0 if word.rank is None else 0.3 + math.log1p(word.rank / 1_000) / math.log(31) for word in asked]
-    near = (
-        max((nearness for term, nearness in table.expansions(word.term).items() if term in held), default=0.0)
-        for word in asked
-    )
-    return sum(weight * nearness for weight, nearness in zip(weights, near, strict=True)) / sum(weights)
+    return sum(weight for weight, word in zip(weights, asked, strict=True) if word.term in held) / sum(weights)
 
 
 def _is_familiar(names: Sequence[QuestionWord], lexical: LexicalIndex, visible: Mask) -> bool:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # Set on the development prompts of `python -m benchmarks.quiet_recall`; see docs/benchmarks.md.
 _COMMONEST, _RAREST = 2_000, 30_000  # ranks of English words between which a word comes to tell something
-_NEAR = 0.35  # of a near word, from which it stands for another
 _TELLS_ELSEWHERE = 0.5  # of a word in another language or script, whose rarity nobody knows
 _ASKED, _ASKED_PLAINLY = 0.6, 0.4  # what a common word tells in a question of one's own things, and in one of others
 _ORDER_BESIDE = 0.2  # what an order tells in a question that has another topic
@@ -157,25 +156,16 @@ def shared_words(
     tellings: Mapping[int, float],
     held: Mapping[int, int],
     terms: Collection[int],
-    near: Mapping[int, Mapping[int, float]] | None = None,
 ) -> tuple[SharedWord, ...]:
     """Return the words of a prompt that a memory with some ``terms`` holds. ``held``: in how many memories each stands.
 
-    What stands in many of them tells less of each: the name of the user himself, the company's. Of a word that it does not hold, one that
-    is ``near`` tells as much less as it is farther.
+    What stands in many of them tells less of each: the name of the user himself, the company's.
     """
     return tuple(
-        SharedWord(likeness * tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)))
+        SharedWord(tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)))
         for term in question.terms
-        if tellings[term] > 0 and (likeness := _likeness(term, terms, near or {})) > 0
+        if tellings[term] > 0 and term in terms
     )
-
-
-def _likeness(term: int, terms: Collection[int], near: Mapping[int, Mapping[int, float]]) -> float:
-    if term in terms:
-        return 1.0
-    found = max((weight for other, weight in near.get(term, {}).items() if other in terms), default=0.0)
-    return found if found >= _NEAR else 0.0
 
 
 def speaks_of_own(gist: str) -> bool:

@@ -207,7 +207,7 @@ class LexicalIndex:
     def blocks(self, terms: Sequence[int]) -> list[PostingBlock]:
         """Return the postings of terms, which may repeat, laid end to end; each row stands in one block only.
 
-        One array for all terms, because a question with its near words has hundreds of terms, and a call of numpy for each
+        One array for all terms, because a pasted page has hundreds of terms, and a call of numpy for each
         would take longer than the work itself.
         """
         if self._sorted is None:
@@ -388,74 +388,48 @@ def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """The distinct terms of a question: their shares of its weight (summing to 1, none for an empty question), expansions.
+    """The distinct terms of a question and their shares of its weight, which sum to 1; none for an empty question.
 
-    ``expansions`` maps for each term what may stand in for it to a weight of at most 1, the term itself first.
     ``mean_length`` is that of a row, in terms.
     """
 
     terms: tuple[int, ...]
     shares: tuple[float, ...]
-    expansions: tuple[Mapping[int, float], ...]
     mean_length: float
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """For every row how far it covers a question: ``exact`` by its words alone, ``expanded`` with near words as well.
+    """For every row how far it covers a question by its words.
 
     0 without a common word; about 1 when every word occurs once in a row of common length.
     """
 
     query_terms: QueryTerms
-    exact: Floats
-    expanded: Floats
+    scores: Floats
 
 
 def score(lexical: LexicalIndex, words: QueryTerms) -> Coverage:
-    """Score all rows against the terms of a question; a row has a term as well as it has the best of its near terms."""
-    exact, expanded, best = (np.zeros(len(lexical), np.float32) for _ in range(3))
-    sizes = [len(expansions) for expansions in words.expansions]
-    shares = np.repeat(np.array(words.shares, np.float32), sizes)
-    weights = np.array([weight for expansions in words.expansions for weight in expansions.values()], np.float32)
-    firsts = np.cumsum([0, *sizes])
-    for block in lexical.blocks([term for expansions in words.expansions for term in expansions]):
-        rows, ends = block.rows, np.cumsum(np.append(0, block.sizes)).tolist()
-        exact_scores = saturation(block.counts, lexical.lengths[rows] / np.float32(words.mean_length))
-        exact_scores *= np.repeat(shares, block.sizes)
-        scores = exact_scores * np.repeat(weights, block.sizes)
-        for first, last in itertools.pairwise(firsts.tolist()):
-            begin, own, end = ends[first], ends[first + 1], ends[last]
-            exact[rows[begin:own]] += exact_scores[begin:own]
-            if own == end:
-                expanded[rows[begin:end]] += scores[begin:end]
-                continue
-            held_by = rows[begin:end]
-            np.maximum.at(best, held_by, scores[begin:end])
-            # A row that stands there twice is assigned the same sum twice.
-            expanded[held_by] = expanded[held_by] + best[held_by]
-            best[held_by] = 0
-    return Coverage(words, exact, expanded)
+    """Score all rows against the terms of a question."""
+    scores = np.zeros(len(lexical), np.float32)
+    shares = np.array(words.shares, np.float32)
+    for block in lexical.blocks(words.terms):
+        found = saturation(block.counts, lexical.lengths[block.rows] / np.float32(words.mean_length))
+        found *= np.repeat(shares, block.sizes)
+        # A row occurs once among those of a term.
+        for begin, end in itertools.pairwise(np.cumsum(np.append(0, block.sizes)).tolist()):
+            scores[block.rows[begin:end]] += found[begin:end]
+    return Coverage(words, scores)
 
 
 def per_term_scores(words: QueryTerms, held: TermCounts) -> Floats:
     """Return (rows, words of the question): how well each row has each word, at most 1."""
     column = {term: at for at, term in enumerate(held.terms)}
     found = np.zeros((len(held.lengths), len(words.terms)), np.float32)
-    # Only the pairs of word and stand-in that occur: a long question times the words of long memories does not fit in memory.
-    pairs = [
-        (at, column[term], weight)
-        for at, expansions in enumerate(words.expansions)
-        for term, weight in expansions.items()
-        if term in column
-    ]
-    if pairs:
-        owners, columns, weights = zip(*pairs, strict=True)
-        counts = held.counts[:, columns]
-        factors = saturation(counts, held.lengths[:, None] / np.float32(words.mean_length))
-        factors = np.where(counts > 0, factors, np.float32(0)) * np.array(weights, np.float32)
-        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-        found[:, np.array(owners)[firsts]] = np.maximum.reduceat(factors, firsts, axis=1)
+    owners = [at for at, term in enumerate(words.terms) if term in column]
+    counts = held.counts[:, [column[words.terms[at]] for at in owners]]
+    factors = saturation(counts, held.lengths[:, None] / np.float32(words.mean_length))
+    found[:, owners] = np.where(counts > 0, factors, np.float32(0))
     return np.minimum(found, np.float32(1))
 
 

@@ -35,7 +35,6 @@ from hybrid_memory.retrieval.map_rows import HoldingRows, MapRows
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
 from hybrid_memory.retrieval.query import Below, IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
-from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.rank import SearchContext, rank, rank_hidden
 from hybrid_memory.retrieval.ranking_parameters import FITTED
@@ -223,7 +222,6 @@ class NamespaceIndex:
             self._matrix,
             self._neighbours(),
             self._named_speakers,
-            expansion_table(self.hasher),
             self.parameters,
         )
 

@@ -255,7 +255,7 @@ def evidence_of(
 ) -> Evidence:
     """Return what the index has for and against each two of some hits."""
     words, counts = coverage.query_terms, count_terms(compared.held)
-    rows, asked = compared.rows, frozenset(term for expansions in words.expansions for term in expansions)
+    rows, asked = compared.rows, frozenset(words.terms)
     by_words, plain = per_term_scores(words, counts), _plain_shares(compared, coverage)
     attribute = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ plain / max(float(plain.sum()), 1e-6)
     # What they hold beside the question, by its rarity.
@@ -422,15 +422,15 @@ def _plain_shares(compared: Compared, coverage: Coverage) -> Floats:
 
 
 def _differences(compared: Compared, coverage: Coverage) -> tuple[Floats, Mask]:
-    """Return how much of a question only one of each two hits holds, and which hold its weightiest word, or a near word of it."""
+    """Return how much of a question only one of each two hits holds, and which hold its weightiest word."""
     words = coverage.query_terms
     plain = _plain_shares(compared, coverage)
     holds = (per_term_scores(words, count_terms(compared.held)) > 0).astype(np.float32)
     unlike = np.asarray(
         np.abs(holds[:, None, :] - holds[None, :, :]) @ plain / max(float(plain.sum()), 1e-6), np.float32
     )
-    stand_ins = words.expansions[int(np.argmax(words.shares))].keys()
-    return unlike, np.array([not stand_ins.isdisjoint(one.tolist()) for one in compared.held])
+    weightiest = words.terms[int(np.argmax(words.shares))]
+    return unlike, np.array([weightiest in one.tolist() for one in compared.held])
 
 
 def _nearer_than_others(compared: Compared, vectors: Floats, matrix: Matrix) -> Floats:

@@ -25,7 +25,6 @@ from hybrid_memory.retrieval.deduplication import DEDUPLICATED_HITS, group_dupli
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.newer import find_newer
 from hybrid_memory.retrieval.query import Below, Ranking, Scorer, SearchQuery
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
@@ -69,7 +68,6 @@ class SearchContext:
     matrix: Matrix
     neighbours: SessionNeighbours
     named: Callable[[Question], Mask]
-    expansions: ExpansionTable
     parameters: RankingParameters = FITTED
     apart: bool = False
 
@@ -154,9 +152,8 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     # 1. What passed the filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
     found = np.flatnonzero(mask)
 
-    # 2. How far each row covers the question by words, near words for those that it lacks.
-    table = context.expansions if fused and question.known_share > KNOWN_FROM else NO_EXPANSIONS
-    weighed = term_weights.weigh(question, lexical, visible, table, parameters)
+    # 2. How far each row covers the question by words.
+    weighed = term_weights.weigh(question, lexical, visible, parameters)
     coverage = bm25.score(lexical, weighed.query_terms)
 
     # 3. How near it is by meaning, a long text by its best passage too; and both as one score.
@@ -216,7 +213,7 @@ def _judged(
         rivals = find_newer(query, candidates, weighed, coverage, columns, lexical, context.matrix)
         ranking = replace(ranking, rivals=rivals)
     # 11. Whatever the filters leave of the memory; if they leave nothing, nothing is claimed.
-    unknown = len(ranking.ids) > 0 and is_unknown(question, lexical, visible, context.expansions)
+    unknown = len(ranking.ids) > 0 and is_unknown(question, lexical, visible)
     if not context.apart:
         return replace(ranking, unknown=unknown)
     # What is trusted less has to come behind only while this answers.
@@ -235,7 +232,7 @@ def _answers(
     strong = np.flatnonzero(~ranking.weak)[:DEDUPLICATED_HITS]
     rows = ranking.ids.rows[strong]
     cosines = candidates.cosine[ranking.positions[strong]]
-    return answers(question, context.lexical, visible, context.expansions, rows, cosines, coverage.expanded[rows])
+    return answers(question, context.lexical, visible, rows, cosines, coverage.scores[rows])
 
 
 def _build_ranking(
@@ -344,8 +341,8 @@ def _rows_to_compare(
     """
     proposed = matrix.proposed(vector, min(_PROPOSED_ROWS, len(found)), mask)
     if proposed is not None:
-        likely = found[top_k(coverage.expanded[found], MAX_CANDIDATES)]
-        return np.union1d(proposed, likely[coverage.expanded[likely] > 0])
+        likely = found[top_k(coverage.scores[found], MAX_CANDIDATES)]
+        return np.union1d(proposed, likely[coverage.scores[likely] > 0])
     return found if len(found) * _GATHER_BELOW_SHARE < len(matrix.has) else None
 
 
@@ -363,7 +360,7 @@ def _fused(
     stands out.
     """
     worded = np.float32(weighed.worded_share)
-    words = _of(coverage.expanded, found)
+    words = _of(coverage.scores, found)
     highest = words.max(initial=np.float32(0))
     covered = worded * (words / highest if highest > 0 else words)
     if not len(likeness.sampled):
@@ -396,13 +393,13 @@ def dense_weights(query: SearchQuery, unknown_share: float, parameters: RankingP
 def _alone(query: SearchQuery, coverage: Coverage, likeness: _Likeness, found: NDArray[np.intp]) -> dict[str, Floats]:
     """Return the summand of words or of the vector, as the scorer says; without a vector that of the words."""
     if Scorer(query.scorer) is Scorer.LEXICAL or not len(likeness.sampled):
-        return {"lexical": coverage.expanded[found]}
+        return {"lexical": coverage.scores[found]}
     return {"dense": likeness.cosine}
 
 
 def _matches_itself(query: SearchQuery, candidates: Candidates, coverage: Coverage) -> Mask:
     """Return which candidates are strong by their own words or vector."""
-    by_words = coverage.expanded[candidates.rows] >= MIN_COVERAGE
+    by_words = coverage.scores[candidates.rows] >= MIN_COVERAGE
     if Scorer(query.scorer) is Scorer.LEXICAL:
         return by_words
     return by_words | (candidates.cosine >= MIN_COSINE)

@@ -22,8 +22,6 @@ class RankingParameters:
     rarity_floor: float = 0.3
     rarity_power: float = 0.5
     name_weight: float = 0.5  # more, for a name
-    near_weight: float = 0.2  # what a near word counts for one that the memory does not hold
-    unknown_near_weight: float = 0.2  # more, where no memory holds it
 
     # Vectors: their share of the score, the greater, the more of the question no memory holds
     dense_weight: float = 0.4
@@ -54,7 +52,6 @@ STEPS: Mapping[str, Mapping[str, float | bool]] = {
     "rarity in English": {"rarity_power": 0.0},
     "names": {"name_weight": 0.0},
     "time words": {"time_word_weight": 1.0},
-    "near words": {"near_weight": 0.0, "unknown_near_weight": 0.0},
     "vectors": {"max_dense_weight": 0.0},
     "unknown words": {"dense_weight_unknown": 0.0, "spoken_dense_weight_unknown": 0.0},
     "passages": {"passage_share": 0.0},

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.question import QuestionWord, WordForm
 from hybrid_memory.text import word_hashes
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
     from hybrid_memory.retrieval.bm25 import LexicalIndex
-    from hybrid_memory.retrieval.query_expansion import ExpansionTable
     from hybrid_memory.retrieval.question import Question
     from hybrid_memory.retrieval.ranking_parameters import RankingParameters
     from hybrid_memory.terms import TermHasher
 
-MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
 _TIME_ALONE = 0.2  # what is left of words and meaning of a question that names a time alone
 _SAYS_NOTHING = (
     "happen happened do did done doing go going went talk talked talking discuss discussed say said tell told note noted write wrote "
@@ -58,13 +55,11 @@ class WeighedQuestion:
     unknown_names: tuple[Name, ...] = ()
 
 
-def weigh(
-    question: Question, lexical: LexicalIndex, counted: Mask, table: ExpansionTable, parameters: RankingParameters
-) -> WeighedQuestion:
-    """Return the words weighed by their rarity, the near words that may stand in for them, and the names among them."""
+def weigh(question: Question, lexical: LexicalIndex, counted: Mask, parameters: RankingParameters) -> WeighedQuestion:
+    """Return the words weighed by their rarity, and the names among them."""
     number, mean_length = lexical.statistics(counted)
     if not number or not question.words:
-        return WeighedQuestion(QueryTerms((), (), (), 1.0), 1.0)
+        return WeighedQuestion(QueryTerms((), (), 1.0), 1.0)
     held = lexical.document_frequencies(question.terms, counted)
     rarities = [idf(number, holding) for holding in held]
     strengths = [
@@ -76,22 +71,13 @@ def weigh(
         for word, rarity, strength in zip(question.words, rarities, strengths, strict=True)
     ]
     total = sum(weights)
-    if not parameters.near_weight and not parameters.unknown_near_weight:
-        table = NO_EXPANSIONS
-    heaviest = set(sorted(range(len(weights)), key=lambda at: -weights[at])[:MAX_EXPANDED_TERMS])
-    expansions = tuple(
-        _expanded(term, table, parameters.near_weight + (not holding) * parameters.unknown_near_weight)
-        if at in heaviest
-        else {term: 1.0}
-        for at, (term, holding) in enumerate(zip(question.terms, held, strict=True))
-    )
     names = [
         (Name(word.term, strength), holding)
         for word, strength, holding in zip(question.words, strengths, held, strict=True)
         if strength
     ]
     return WeighedQuestion(
-        QueryTerms(question.terms, tuple(weight / total for weight in weights), expansions, mean_length),
+        QueryTerms(question.terms, tuple(weight / total for weight in weights), mean_length),
         sum(rarity for rarity, holding in zip(rarities, held, strict=True) if not holding) / sum(rarities),
         _TIME_ALONE if asks_for_a_time_alone(question, lexical.hasher) else 1.0,
         names=tuple(name for name, holding in names if holding),
@@ -138,11 +124,3 @@ def _word_weight(word: QuestionWord, strength: float, parameters: RankingParamet
         rarity = parameters.rarity_floor + math.log1p(word.rank / _RANKS_PER_STEP) / math.log(_STEPS)
         factor *= rarity**parameters.rarity_power
     return factor
-
-
-def _expanded(term: int, table: ExpansionTable, weight: float) -> Mapping[int, float]:
-    """Return what may stand in for a term: itself, and near words for ``weight`` of their nearness."""
-    expansions = table.expansions(term)
-    if len(expansions) == 1:
-        return expansions
-    return {near: 1.0 if near == term else weight * nearness for near, nearness in expansions.items()}

@@ -5,14 +5,12 @@ It is worked out by the functions that rank (``rank.py``), beside a search and n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.retrieval import term_weights
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.question_languages import in_languages
-from hybrid_memory.retrieval.rank import KNOWN_FROM, dense_weights
+from hybrid_memory.retrieval.rank import dense_weights
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.query import SearchQuery
@@ -25,8 +23,7 @@ class UnderstoodWord:
     """One word of a question.
 
     ``share``: of what its words count together, 0 to 1. ``held``: how many memories that can be found hold it. ``name``: how surely it is
-    a name, 0 to 1. ``in_time``: it stands only where the question names a time. ``term`` is how the store writes it, ``near`` what may
-    stand in for it, with what each is worth.
+    a name, 0 to 1. ``in_time``: it stands only where the question names a time. ``term`` is how the store writes it.
     """
 
     word: str
@@ -35,7 +32,6 @@ class UnderstoodWord:
     held: int
     name: float = 0.0
     in_time: bool = False
-    near: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +60,11 @@ def understand(query: SearchQuery, context: SearchContext) -> Understanding:
     if trusted is not None:
         lexical = lexical.alone(trusted, columns.is_trusted)
     question = in_languages(query.question, lexical.languages(), lexical.frequencies, lexical.hasher)
-    table = context.expansions if question.known_share > KNOWN_FROM else NO_EXPANSIONS
-    weighed = term_weights.weigh(question, lexical, counted, table, parameters)
+    weighed = term_weights.weigh(question, lexical, counted, parameters)
     held = lexical.document_frequencies(question.terms, visible)
     surely = {one.term: one.strength for one in (*weighed.names, *weighed.unknown_names)}
     terms = weighed.query_terms
     shares = terms.shares or (0.0,) * len(question.words)
-    expansions = terms.expansions or tuple({one: 1.0} for one in question.terms)
     words = tuple(
         UnderstoodWord(
             word=word.marked,
@@ -79,9 +73,8 @@ def understand(query: SearchQuery, context: SearchContext) -> Understanding:
             held=holding,
             name=surely.get(word.term, 0.0),
             in_time=word.in_time,
-            near={term: worth for term, worth in near.items() if term != word.term},
         )
-        for word, share, holding, near in zip(question.words, shares, held, expansions, strict=True)
+        for word, share, holding in zip(question.words, shares, held, strict=True)
         if word.marked
     )
     return Understanding(

@@ -2,7 +2,7 @@
 
 A likelihood learnt on one kind of memories is worse than chance on another (docs/decisions/0026), so nothing is weighed here: the form
 of a short question tells whose thing is asked for (``asked_subject.py``), and no visible memory holds that name, another way to write
-it (``name_variants.py``), or a near word. A claim that is wrong costs more than one that is not made: False claims nothing, and of a
+it (``name_variants.py``). A claim that is wrong costs more than one that is not made: False claims nothing, and of a
 subject that is known nothing is claimed.
 """
 
@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
     from hybrid_memory.retrieval.asked_subject import AskedSubject
     from hybrid_memory.retrieval.bm25 import LexicalIndex
-    from hybrid_memory.retrieval.query_expansion import ExpansionTable
     from hybrid_memory.retrieval.question import Question
 
 MIN_NAME = 4  # letters; a shorter name is too easily written another way, or in another script
 MAX_ACRONYM = 5  # capitals; a longer word of them is a name that somebody shouts
 MIN_LONG_NAME = 5  # letters from which one letter more or less is a slip of the pen too
 MAX_COMMON_DIGITS = 2  # of a number that stands in any day or price, and tells no ticket
-NEAREST = 0.3  # how near a word may be to one in the store that is still called nowhere
 
 _WIDE_PLACES = word_set(
     "afghanistan africa african alabama alaska albania algeria alps alsace america american andalusia andorra angola "
@@ -66,30 +64,27 @@ _KIN = word_set(
 """Names of people who have another one too."""
 
 
-def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask, table: ExpansionTable) -> bool:
+def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask) -> bool:
     """Return True if whose thing a question asks for is nowhere among the ``visible`` memories."""
     asked = asked_subject(question.text, question.language)
     if asked is None or not visible.any():
         return False
-    return _subject_unknown(asked, _Store(lexical, visible, table, question.language))
+    return _subject_unknown(asked, _Store(lexical, visible, question.language))
 
 
-def are_nowhere(
-    names: Sequence[str], lexical: LexicalIndex, visible: Mask, table: ExpansionTable, language: str
-) -> bool:
+def are_nowhere(names: Sequence[str], lexical: LexicalIndex, visible: Mask, language: str) -> bool:
     """Return True if no visible memory holds any of some names of a question, in any spelling near to it."""
-    store = _Store(lexical, visible, table, language)
+    store = _Store(lexical, visible, language)
     return all(_is_nowhere(name, store) for name in names)
 
 
 class _Store:
     """What the visible memories hold of words."""
 
-    def __init__(self, lexical: LexicalIndex, visible: Mask, table: ExpansionTable, language: str) -> None:
+    def __init__(self, lexical: LexicalIndex, visible: Mask, language: str) -> None:
         self._lexical = lexical
         self.compound_term = lexical.hasher.compound_term
         self._visible = visible
-        self._table = table
         self._languages = dict.fromkeys((language, ENGLISH))
 
     def terms_of(self, word: str) -> list[int]:
@@ -104,12 +99,6 @@ class _Store:
         """Return True if a memory holds one of some terms."""
         distinct = list(dict.fromkeys(terms))
         return bool(distinct) and any(self._lexical.document_frequencies(distinct, self._visible))
-
-    def nearest(self, word: str) -> float:
-        """Return how near the nearest word is that a memory holds, from 0 to 1."""
-        near = self._table.expansions(self.english_term(word.lower()))
-        held = self._lexical.document_frequencies(list(near), self._visible)
-        return max((weight for weight, holding in zip(near.values(), held, strict=True) if holding), default=0.0)
 
     def holds_name(self, words: Iterable[str]) -> bool:
         """Return True if a memory holds one of some folded words as a name: as far as that can be told, if it is an English word."""
@@ -156,7 +145,7 @@ def _name_is_nowhere(name: str, word: str, store: _Store) -> bool:
         return False
     if word.isalpha() and store.in_other_scripts():
         return False
-    if store.holds(store.terms_of(name)) or store.nearest(word) > NEAREST or not _may_be_name(name, word):
+    if store.holds(store.terms_of(name)) or not _may_be_name(name, word):
         return False
     runs = digits_apart(name)
     if len(runs) > 1:

@@ -1,7 +1,7 @@
-"""Which words of a text are those of a question, or near to them: where each stands. Pure.
+"""Which words of a text are those of a question: where each stands. Pure.
 
 For a person who is shown why a memory was found. Words are told apart as search does (`hybrid_memory.terms`): by their stems in the
-text's language and in English, and by what the table of near words lets stand in for them.
+text's language and in English.
 """
 
 from __future__ import annotations
@@ -28,35 +28,30 @@ _PART = LazyPattern(r"[^\W_]+(?:['’][^\W_]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Characters ``begin`` to ``end`` of a text are a ``word`` of the question, or where ``near`` is set only one near to it."""
+    """Characters ``begin`` to ``end`` of a text are a ``word`` of the question."""
 
     begin: int
     end: int
     word: str
-    near: bool = False
 
 
 def word_marks(text: str, asked: Sequence[UnderstoodWord], hasher: TermHasher) -> list[Mark]:
     """Return the places of a text at which words of a question stand, in order and apart from each other."""
     own = {one.term: one.word for one in asked if one.share > 0}
-    near = {term: one.word for one in reversed(asked) if one.share > 0 for term in one.near}
     if not own:
         return []
     languages = tuple(dict.fromkeys((language_of(text), ENGLISH)))
 
     @cache
-    def meant(spelled: str) -> tuple[str, bool] | None:
-        terms = _terms(spelled, languages, hasher)
-        if (word := _first(terms, own)) is not None:
-            return word, False
-        return None if (word := _first(terms, near)) is None else (word, True)
+    def meant(spelled: str) -> str | None:
+        return _first(_terms(spelled, languages, hasher), own)
 
     found: list[Mark] = []
     for begin, end in _places(text[:READ_CHARACTERS]):
         if found and begin < found[-1].end:
             continue
         if (one := meant(text[begin:end])) is not None:
-            found.append(Mark(begin, end, *one))
+            found.append(Mark(begin, end, one))
     return found
 
 

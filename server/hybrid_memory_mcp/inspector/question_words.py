@@ -47,7 +47,6 @@ def _word(one: UnderstoodWord, query: str) -> dict[str, Any]:
         "held": one.held,
         "name": one.name >= _SURE_NAME,
         "in_time": one.in_time,
-        "near": len(one.near),
     }
 
 

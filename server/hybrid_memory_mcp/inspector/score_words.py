@@ -44,7 +44,7 @@ def score_terms(
 ) -> list[dict[str, Any]]:
     """Return the terms of a score, the weightiest first, each with its title, what it means, and its ``share`` of the best score.
 
-    What the terms do not sum up to is a term of its own. ``words`` are the words found in the memory, with ``word`` and ``near``.
+    What the terms do not sum up to is a term of its own. ``words`` are the words found in the memory, with ``word`` and ``said``.
     """
     rest = score - sum(terms.values())
     told = {**terms, **({"open": rest} if abs(rest) > _ROUNDING else {})}
@@ -66,17 +66,13 @@ def _meaning(name: str, value: float, words: Sequence[Mapping[str, Any]]) -> str
     if value < 0:
         return against or "It takes away from the score."
     if name == "lexical" and words:
-        near = list(dict.fromkeys(f"“{one['said']}” for “{one['word']}”" for one in words if one["near"]))[:_NAMED]
-        own = _said(words)
-        held = f"It holds {own}" if own else ""
-        close = f"{'; near by meaning: ' if own else 'It holds words near by meaning: '}{_and(near)}" if near else ""
-        return f"{held}{close}. Rare words and names count more."
+        return f"It holds {_said(words)}. Rare words and names count more."
     return for_it or "It adds to the score."
 
 
 def _said(words: Sequence[Mapping[str, Any]]) -> str:
     """Return the words of a question that a memory holds, as it writes them."""
-    own = list(dict.fromkeys(f"“{one['said']}”" for one in words if not one["near"]))[:_NAMED]
+    own = list(dict.fromkeys(f"“{one['said']}”" for one in words))[:_NAMED]
     return _and(own) if own else ""
 
 
@@ -94,7 +90,7 @@ def why_found(
     if not helping:
         return "Nothing speaks for it; it only fills up a short answer."
     titles = {
-        "lexical": _said(words) or ("words near to the question's" if words else "its words"),
+        "lexical": _said(words) or "its words",
         "dense": "its meaning",
         "period": "its time",
         "reply": "its conversation",

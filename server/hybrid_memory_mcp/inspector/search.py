@@ -256,7 +256,6 @@ class _Search:
             {
                 "word": as_written(one.word, self.asked.query),
                 "said": text[one.begin : one.end],
-                "near": one.near,
                 "begin": one.begin,
                 "end": one.end,
             }

@@ -53,8 +53,7 @@ def _marked(text: str, begin: int, end: int, marks: Sequence[Mapping[str, Any]])
     for one in marks:
         first, last = max(one["begin"], at), min(one["end"], end)
         if first < last:
-            mark = Markup('<mark class="near">{}</mark>') if one["near"] else Markup("<mark>{}</mark>")
-            parts += [_visible(text[at:first]), mark.format(_visible(text[first:last]))]
+            parts += [_visible(text[at:first]), Markup("<mark>{}</mark>").format(_visible(text[first:last]))]
             at = last
     return Markup("").join([*parts, _visible(text[at:end])])
 

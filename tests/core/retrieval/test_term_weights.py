@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW
 
 from hybrid_memory.retrieval.bm25 import LexicalIndex
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
 from hybrid_memory.retrieval.question import WordForm, parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingParameters
 from hybrid_memory.retrieval.term_weights import name_strength, weigh
@@ -29,8 +28,8 @@ def index_of(*texts):
     return index
 
 
-def weighed(text, index, table=NO_EXPANSIONS, parameters=FITTED):
-    return weigh(parse_question(text, NOW, HASHER), index, np.ones(len(index), np.bool_), table, parameters)
+def weighed(text, index, parameters=FITTED):
+    return weigh(parse_question(text, NOW, HASHER), index, np.ones(len(index), np.bool_), parameters)
 
 
 def share(found, word):
@@ -63,15 +62,6 @@ def test_a_word_of_time_counts_less():
     found = weighed("What did we say last week about Heron?", index)
     plain = weighed("What did we say last week about Heron?", index, parameters=FITTED.without("time words"))
     assert share(found, "week") < share(plain, "week")
-
-
-def test_near_words_count_for_a_part_of_their_nearness():
-    cat, feline = HASHER.terms("cat")[0], HASHER.terms("feline")[0]
-    low, high = sorted((cat, feline))
-    near = np.uint16([[1], [0]])
-    table = ExpansionTable(np.int32([low, high]), near, np.uint8([[255], [255]]))
-    found = weighed("cat", index_of("my cat", "a feline"), table)
-    assert found.query_terms.expansions[0] == {cat: 1.0, feline: pytest.approx(FITTED.near_weight)}
 
 
 @pytest.mark.parametrize("text", ["", "the", "?"])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hybrid_memory.names import name_entries
 from hybrid_memory.retrieval.asked_subject import AskedSubject, asked_subject
 from hybrid_memory.retrieval.bm25 import LexicalIndex
-from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.unknown import is_unknown
 from hybrid_memory.testing import HASHER
@@ -36,7 +35,7 @@ def unknown(question, *notes, speaker=None, hidden=0):
         lexical.add(words.terms, words.names)
     visible = np.ones(len(lexical), np.bool_)
     visible[:hidden] = False
-    return is_unknown(parse_question(question, NOW, HASHER), lexical, visible, expansion_table(HASHER))
+    return is_unknown(parse_question(question, NOW, HASHER), lexical, visible)
 
 
 @pytest.mark.parametrize(

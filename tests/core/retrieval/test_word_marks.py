@@ -29,12 +29,6 @@ def test_words_are_marked_as_search_tells_them_apart(question, text, marked):
     assert [text[one.begin : one.end] for one in word_marks(text, asked(question), HASHER)] == marked
 
 
-def test_a_near_word_is_marked_as_near():
-    near = UnderstoodWord(word="car", term=1, share=1.0, held=0, near={HASHER.terms("automobile")[0]: 0.8})
-    (mark,) = word_marks("an automobile", [near], HASHER)
-    assert (mark.word, mark.near) == ("car", True)
-
-
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_marks_of_any_text_lie_in_it_and_apart(text, question):
     marks = word_marks(text, asked(question), HASHER)
