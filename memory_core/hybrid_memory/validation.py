@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import WHAT_AN_ID_IS, is_id
@@ -320,6 +321,7 @@ def check_text(field: str, text: str, *, limit: int, empty_allowed: bool = False
     return text
 
 
+@lru_cache(maxsize=256)  # the same few come with every call; what is refused is not kept
 def check_name(field: str, name: str) -> str:
     """Return a name of a session, namespace, agent or topic unchanged.
 
