@@ -24,6 +24,7 @@ from hybrid_memory import forgetting, homes, late_vectors, reads, validation
 from hybrid_memory.acts import Acts, Writer
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
+from hybrid_memory.capture.gate import Gate, load_gate
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.committing import Commits
 from hybrid_memory.conversations import Conversations
@@ -31,9 +32,10 @@ from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.reflect import PreparedInsight
 from hybrid_memory.decisions.write import WriteRules, decide_write, prefetch_of
-from hybrid_memory.embedding.registry import check_spec, choose_embedders, embedder_of
+from hybrid_memory.embedding.registry import UNIVERSAL, check_spec, choose_embedders, embedder_of
 from hybrid_memory.errors import (
     ConcurrentModification,
+    EmbedderUnavailable,
     InvalidInput,
     LogTrimmed,
     NotFound,
@@ -216,6 +218,14 @@ class MemoryService:
             settings=settings,
             previous=previous,
         )
+
+    def gate(self) -> Gate | None:
+        """Return the model that says what of a person's words is worth keeping; None where the store has not the encoder that it needs."""
+        if not (self._encoder.identity or self._encoder.target.identity).startswith(UNIVERSAL):
+            return None
+        with suppress(EmbedderUnavailable):
+            return load_gate()
+        return None
 
     # --- write, read, reflect, update, forget -------------------------------------------------------------------------
 

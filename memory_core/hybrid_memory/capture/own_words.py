@@ -79,7 +79,7 @@ def _without_tags(text: str) -> str:
     parts: list[str] = []
     reached, depth = 0, 0
     for tag in _TAG.finditer(text):
-        if tag[0].endswith("/>"):
+        if tag[0].endswith("/>") or _is_placeholder(tag, text):
             continue
         if tag[1]:
             if depth:
@@ -93,6 +93,14 @@ def _without_tags(text: str) -> str:
     if not depth:
         parts.append(text[reached:])
     return GAP.join(parts)
+
+
+def _is_placeholder(tag: re.Match[str], text: str) -> bool:
+    """Return True for the tag of "feat/<ticket>-name", which is part of a word and closed nowhere."""
+    if tag[1] or f"</{tag[0][1:]}" in text:
+        return False
+    before, behind = text[: tag.start()][-1:], text[tag.end() : tag.end() + 1]
+    return ((before.isalnum() or before in _JOINS) and before != "") or (behind in _JOINS and behind != "")
 
 
 def _gap_for_speech(found: re.Match[str]) -> str:
@@ -125,6 +133,7 @@ def _is_machine_line(line: str) -> bool:
 _ONESELF = LazyPattern(
     r"(?i)\b(?:i|i'm|i've|my|we|our|ich|wir|mein\w{0,2}|je|mon|ma|mes|nous|mi|mis|yo|eu|meu|minha)\b"
 )
+_JOINS = "/_-"  # of a word that has a placeholder in it
 _FENCE = LazyPattern(r"(?m)^[ \t>]*(?:```|~~~)[^\n]*$|```")
 _BLANK_LINES = LazyPattern(r"\n[ \t]*\n")
 _TAG = LazyPattern(r"<(/?)[A-Za-z][\w:.-]{0,60}(?:\s[^<>\n]{0,300})?/?>")

@@ -9,8 +9,10 @@ from dataclasses import replace
 
 from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.frames import frame_of
+from hybrid_memory.capture.gate import Gate
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.others_words import announces_others_words, holds_others_words, reports
+from hybrid_memory.capture.otherwise import leans
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
 from hybrid_memory.capture.replacing import (
     corrected,
@@ -37,10 +39,17 @@ _LOOKED_BACK = 60  # statements among which a new one looks for its like
 _MOST_CLAUSES = 6  # of a sentence
 _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
+_MOST_JUDGED = 30  # sentences of a message that a gate judges; nobody types more
+_LEAST_LET = 0.5  # importance of what the gate lets through with little chance
 
 
 def statements(
-    turns: Sequence[Turn], *, limit: int = LIMIT, fragments: bool = False, announced: bool = False
+    turns: Sequence[Turn],
+    *,
+    limit: int = LIMIT,
+    fragments: bool = False,
+    announced: bool = False,
+    gate: Gate | None = None,
 ) -> tuple[Statement, ...]:
     """Return what a person said in some turns that they would want kept, in the order in which they said it; at most ``limit``.
 
@@ -56,7 +65,7 @@ def statements(
     for turn in turns:
         if turn.role != "user" or not turn.text.strip():
             continue
-        _read(turn, kept, beside_others=announced or holds_others_words(turn.text))
+        _read(turn, kept, gate, beside_others=announced or holds_others_words(turn.text))
         announced = announces_others_words(turn.text)
     if not fragments:
         kept = [one for one in kept if not one.fragment]
@@ -75,17 +84,48 @@ def statements_of(own: Sequence[Sentence], turn: Turn) -> tuple[Statement, ...]:
     return tuple(kept)
 
 
-def _read(turn: Turn, kept: list[Statement], *, beside_others: bool) -> None:
+def _read(turn: Turn, kept: list[Statement], gate: Gate | None, *, beside_others: bool) -> None:
     """Add what a turn says to what is kept, and take out what it takes back."""
     text = turn.text[:_READ_TURN]
     if is_pasted(text):
         return
     own = list(own_sentences(text))
     if not any(refusals.takes_message_out(sentence) for sentence in own):
-        _read_sentences(own, turn, kept, beside_others=beside_others)
+        let = None
+        if gate is not None and len(own) <= _MOST_JUDGED:
+            let = _LetThrough(gate, own, text, beside_others=beside_others)
+        _read_sentences(own, turn, kept, let, beside_others=beside_others)
 
 
-def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement], *, beside_others: bool = False) -> None:
+class _LetThrough:
+    """What a gate makes of the sentences of one message."""
+
+    def __init__(self, gate: Gate, own: Sequence[Sentence], text: str, *, beside_others: bool) -> None:
+        self._judged = dict(zip((one.raw for one in own), gate.judged(own, text), strict=True))
+        self._threshold = gate.strict if beside_others else gate.threshold
+
+    def made(self, sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
+        """Return a sentence as it was said, if the gate lets it through, behind the one before if it leans on that."""
+        judged = self._judged.get(sentence.raw)
+        if judged is None or judged.chance < self._threshold:
+            return None
+        importance = _LEAST_LET + (1 - _LEAST_LET) * judged.chance**2
+        joined = None
+        if before is not None and leans(sentence.low) and len(before.raw) <= _LONGEST_ANTECEDENT:
+            end = "?" if before.asks else "。" if sentence.dense else "."
+            whole = sentence_of(f"{before.raw}{end}{'' if sentence.dense else ' '}{sentence.raw}")
+            joined = _made(whole, judged.kind, importance, turn)
+        return joined or _made(sentence, judged.kind, importance, turn)
+
+
+def _read_sentences(
+    own: Sequence[Sentence],
+    turn: Turn,
+    kept: list[Statement],
+    let: _LetThrough | None = None,
+    *,
+    beside_others: bool = False,
+) -> None:
     earlier: list[Statement] = [] if beside_others else kept  # what a sentence may change
     before: Sentence | None = None
     corrects = False
@@ -105,7 +145,7 @@ def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement], 
         if english.REMEMBER_BEFORE.match(sentence.low):
             found = _asked_for(before, turn)
         else:
-            found = _found_in(sentence, before, turn, earlier, corrects=corrects)
+            found = _found_in(sentence, before, turn, earlier, let, corrects=corrects)
         if found is not None and not (beside_others and found.fragment):
             _keep(replace(found, beside_others=beside_others), kept)
         before, corrects = sentence, False
@@ -127,7 +167,13 @@ def own_sentences(text: str) -> Iterator[Sentence]:
 
 
 def _found_in(
-    sentence: Sentence, before: Sentence | None, turn: Turn, kept: list[Statement], *, corrects: bool
+    sentence: Sentence,
+    before: Sentence | None,
+    turn: Turn,
+    kept: list[Statement],
+    let: _LetThrough | None,
+    *,
+    corrects: bool,
 ) -> Statement | None:
     """Return what is to be kept of a sentence; ``corrects`` says that the one before was "that's wrong"."""
     if refusals.is_refused(sentence):
@@ -137,7 +183,10 @@ def _found_in(
         return correction
     if names_what_is_over(sentence.low) and (changed := _changed(sentence, turn)) is not None:
         return changed
-    return _of_clauses(sentence, before, turn) or _changed(sentence, turn)
+    known = _of_clauses(sentence, before, turn)
+    if known is None and let is not None:
+        known = let.made(sentence, before, turn)
+    return known or _changed(sentence, turn)
 
 
 def _changed(sentence: Sentence, turn: Turn) -> Statement | None:

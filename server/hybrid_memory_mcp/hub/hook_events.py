@@ -280,7 +280,8 @@ class _EventAtWork:
         echoes = self._echoes(service, at.scope)
         kept = 0
         said = [Turn(turn.text, _moment(turn.at, now)) for turn in turns]
-        for one in statements(said, fragments=True, announced=self._was_announced(batch, turns)):
+        announced = self._was_announced(batch, turns)
+        for one in statements(said, fragments=True, announced=announced, gate=service.gate()):
             # What may be somebody else's words is not known elsewhere as the person's.
             scope = replace(at.scope, about_me_is_personal=False) if one.beside_others else at.scope
             key = _request_key(batch, one.text)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hybrid_memory.capture.model import StatementKind, Turn
-from hybrid_memory.capture.statements import statements
+from hybrid_memory.capture.statements import own_sentences, statements
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -77,3 +77,8 @@ def test_no_more_is_kept_than_asked_for():
     turns = [Turn(f"my sister Ana{at} is allergic to nuts", NOW) for at in range(9)]
 
     assert len(statements(turns, limit=4)) == 4
+
+
+@pytest.mark.parametrize("name", ["feat/<ticket>-slug", "<ticket>/slug", "rel_<version>"])
+def test_a_placeholder_in_a_name_is_part_of_it(name):
+    assert [one.raw for one in own_sentences(f"branches are called {name}")] == [f"branches are called {name}"]

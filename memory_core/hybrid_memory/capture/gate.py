@@ -1,0 +1,128 @@
+"""How likely a person's sentence is worth keeping, by a small model that was fitted on dialogues. Deterministic.
+
+Logistic regression over what the multilingual encoder makes of the sentence and of its message, and over their shape; no word is listed.
+``tools/fit_gate.py`` fits it and writes its calibration: of what it gives a chance of p, about p were marked as worth keeping.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_memory.capture.model import StatementKind
+from hybrid_memory.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.capture.sentences import Sentence
+
+MODEL = Path(__file__).with_name("data") / "gate.npz"
+CALIBRATION = MODEL.with_suffix(".json")
+KINDS = (StatementKind.PREFERENCE, StatementKind.DECISION, StatementKind.PLAN)
+"""What a sentence may be besides a fact, in the order of the model's columns."""
+READ = 600
+"""Characters of a message that are looked at."""
+
+_SENTENCE_WEIGHT, _MESSAGE_WEIGHT = 3.0, 2.0  # so that the penalty of the fit weighs them as it does the shape
+_LONG = 400  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The ``chance`` (0..1) that a sentence is worth keeping, and of what ``kind`` it most likely is."""
+
+    chance: float
+    kind: StatementKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The model: a column of ``weights`` for the chance, then one for each of `KINDS`; the last row is constant.
+
+    From ``threshold`` on a sentence is kept, from ``strict`` on in a message that may hold somebody else's words.
+    """
+
+    vectors: Callable[[Sequence[str]], NDArray[np.float32]]
+    weights: NDArray[np.float32]
+    threshold: float
+    strict: float
+
+    def judged(self, sentences: Sequence[Sentence], message: str) -> tuple[Judged, ...]:
+        """Judge the sentences of a message."""
+        import numpy as np
+
+        if not sentences:
+            return ()
+        scores = features(sentences, message, self.vectors) @ self.weights[:-1] + self.weights[-1]
+        chances = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+        return tuple(Judged(float(one[0]), _kind(one[1:])) for one in chances)
+
+
+def features(
+    sentences: Sequence[Sentence], message: str, vectors: Callable[[Sequence[str]], NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    """Return (sentences, features) float32: what the model sees of the sentences of one message."""
+    import numpy as np
+
+    rows = vectors([*(one.raw for one in sentences), message[:READ]])
+    whole = np.repeat(rows[-1:], len(sentences), axis=0)
+    shapes = [_shape(one, message, at, len(sentences)) for at, one in enumerate(sentences)]
+    parts = (_SENTENCE_WEIGHT * rows[:-1], _MESSAGE_WEIGHT * whole, np.array(shapes, np.float32))
+    found: NDArray[np.float32] = np.concatenate(parts, axis=1, dtype=np.float32)
+    return found
+
+
+@cache
+def load_gate(folder: Path | None = None) -> Gate:
+    """Return the model with the encoder; ``folder`` is that of the unpacked encoder, None the user's cache.
+
+    Raises:
+        EmbedderUnavailable: the encoder cannot be loaded.
+    """
+    import numpy as np
+
+    from hybrid_memory.embedding.universal import load_encoder
+
+    with np.load(MODEL, allow_pickle=False) as held:
+        weights = held["weights"].astype(np.float32)
+    told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
+    return Gate(
+        vectors=load_encoder(folder).meanings, weights=weights, threshold=told["threshold"], strict=told["strict"]
+    )
+
+
+def _kind(chances: NDArray[np.float32]) -> StatementKind:
+    best = int(chances.argmax())
+    return KINDS[best] if chances[best] >= 1 / 2 else StatementKind.FACT
+
+
+def _shape(sentence: Sentence, message: str, at: int, count: int) -> tuple[float, ...]:
+    raw = sentence.raw
+    said = raw.split()
+    return (
+        min(len(said), 40) / 20,
+        math.log1p(len(message.split())) / 4,
+        at / count,
+        count == 1,
+        sentence.asks,
+        "?" in message or "？" in message,
+        min(sum(word[:1].isupper() for word in said[1:]), 4) / 2,
+        any(character.isdigit() for character in raw),
+        not _QUOTES.isdisjoint(raw),
+        "!" in message,
+        _CODE.search(raw) is not None,
+        "\n" in message,
+        len(message) > _LONG,
+        raw[:1].islower(),
+    )
+
+
+_QUOTES = frozenset('"“”„«»「」>')
+_CODE = LazyPattern(r"[`{}<>=]|\w\(|\w_\w")

@@ -1,0 +1,230 @@
+"""Fit the model that says which of a person's sentences are worth keeping (``capture/gate.py``).
+
+It learns from ``tools/dialogues`` and the turns of a benchmark.
+
+    uv run python tools/fit_gate.py                   fits it, writes the model and its calibration
+    uv run python tools/fit_gate.py --check FILE ...  measures the committed one on dialogues that nothing was fitted on
+
+Logistic regression with a quadratic penalty by Newton's method: one column for "worth keeping", one for each kind among what is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.capture.gate import CALIBRATION, KINDS, MODEL, Gate, features, load_gate
+from hybrid_memory.capture.model import StatementKind, Turn
+from hybrid_memory.capture.own_words import is_pasted
+from hybrid_memory.capture.sentences import Sentence
+from hybrid_memory.capture.statements import own_sentences, statements
+
+DIALOGUES = Path(__file__).with_name("dialogues")
+TURNS = [Path(__file__).parents[1] / "benchmarks" / "capture_turns" / name for name in ("dev.txt", "others.txt")]
+"""Short messages that say plainly what they say."""
+FOLDS = 6
+PENALTY = 6.0
+PRECISION, STRICT_PRECISION = 0.77, 0.9  # of messages, in the cross-validation, whose base rate is one in four
+_TOGETHER = 8  # neighbouring messages of such a file that are held out together
+_ROUNDS = 15  # of Newton's method
+_ALIKE = 0.8  # of the words of a marked part and a sentence that are the same
+_SAID_AT = datetime(2026, 3, 2, tzinfo=UTC)
+_KIND_OF = {
+    "pref": StatementKind.PREFERENCE,
+    "preference": StatementKind.PREFERENCE,
+    "rule": StatementKind.PREFERENCE,
+    "decision": StatementKind.DECISION,
+    "plan": StatementKind.PLAN,
+    "date": StatementKind.PLAN,
+}
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message and what of it was marked, with its kind; ``group`` is held out together."""
+
+    text: str
+    marked: tuple[tuple[str, str], ...]
+    group: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence of a message, as the model sees it."""
+
+    message: int
+    row: NDArray[np.float32]
+    kept: bool
+    kind: StatementKind | None
+
+
+def read(paths: Iterable[Path]) -> list[Message]:
+    """Return the messages of the persons in some files."""
+    found = []
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            told = json.loads(line)
+            if told.get("role") == "assistant":
+                continue
+            keep = told["keep"]
+            if isinstance(keep, bool):  # a flat file marks whole messages
+                marked: tuple[tuple[str, str], ...] = ((told["text"], told["kind"]),) if keep else ()
+            else:
+                marked = tuple((one["text"], one["kind"]) for one in keep)
+            group = f"{path.stem} {told['conv']}" if isinstance(keep, bool) else path.stem
+            found.append(Message(told["text"], marked, group, told.get("lang", path.stem)))
+    return found
+
+
+def read_turns(paths: Iterable[Path]) -> list[Message]:
+    """Return the messages of files as `benchmarks.capture` reads them; what may be kept or not is left out."""
+    found = []
+    for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            said, *marked = re.split(r"\s*⇒\s*", line.removeprefix("+ ").strip())
+            if not said or said.startswith("#") or any(one.startswith("maybe") for one in marked):
+                continue
+            language, _, text = said.partition(" ")
+            kinds = tuple((words, kind) for kind, _, words in (one.partition(": ") for one in marked))
+            found.append(Message(text.replace("\\n", "\n"), kinds, f"{path.stem} {number // _TOGETHER}", language))
+    return found
+
+
+def examples(messages: Sequence[Message], vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> list[Example]:
+    """Return the sentences of the messages; those of a pasted letter are none."""
+    found = []
+    for number, message in enumerate(messages):
+        own = [] if is_pasted(message.text) else list(own_sentences(message.text))
+        if own:
+            rows = features(own, message.text, vectors)
+            for sentence, row in zip(own, rows, strict=True):
+                kind = _marked_as(sentence, message)
+                found.append(Example(number, row, kind is not None, _KIND_OF.get(kind or "")))
+    return found
+
+
+def fitted(rows: Array, wanted: Array) -> Array:
+    """Return the weights of a logistic regression, the constant last."""
+    seen = np.c_[rows, np.ones(len(rows))]
+    weights, penalty = np.zeros(seen.shape[1]), np.full(seen.shape[1], PENALTY)
+    penalty[-1] = 1e-6
+    for _ in range(_ROUNDS):
+        chances = 1 / (1 + np.exp(-seen @ weights))
+        slope = seen.T @ (chances - wanted) + penalty * weights
+        curve = (seen.T * (chances * (1 - chances) + 1e-6)) @ seen
+        curve[np.diag_indices_from(curve)] += penalty
+        weights = weights - np.linalg.solve(curve, slope)
+    return weights
+
+
+def model_of(given: Sequence[Example]) -> NDArray[np.float32]:
+    """Return the model's weights: the chance, then each kind among what was kept."""
+    rows = np.array([one.row for one in given], np.float64)
+    kept = np.array([one.kept for one in given])
+    kinds = [np.array([float(one.kind is kind) for one in given])[kept] for kind in KINDS]
+    columns = [fitted(rows, kept.astype(np.float64)), *(fitted(rows[kept], kind) for kind in kinds)]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def cross_validated(messages: Sequence[Message], given: Sequence[Example]) -> Array:
+    """Return the best chance of each message's sentences, by models that saw no message of its person."""
+    fold = [zlib.crc32(one.group.encode()) % FOLDS for one in messages]
+    best = np.zeros(len(messages))
+    for held in range(FOLDS):
+        outside = [one for one in given if fold[one.message] != held]
+        weights = fitted(np.array([one.row for one in outside], np.float64), np.array([float(x.kept) for x in outside]))
+        for one in given:
+            if fold[one.message] == held:
+                chance = 1 / (1 + np.exp(-(one.row @ weights[:-1] + weights[-1])))
+                best[one.message] = max(best[one.message], chance)
+    return best
+
+
+def threshold_for(chances: Array, kept: NDArray[np.bool_], precision: float) -> float:
+    """Return the lowest threshold, in hundredths, from which on the precision is reached."""
+    return next(
+        (at for at in np.arange(0.3, 0.99, 0.01).round(2).tolist() if kept[chances >= at].mean() >= precision), 0.99
+    )
+
+
+def figures(called: NDArray[np.bool_], kept: NDArray[np.bool_]) -> dict[str, float | int]:
+    """Return how many messages something is kept of, how many rightly, and how many should be."""
+    right = int((called & kept).sum())
+    return {
+        "messages": len(kept),
+        "worth": int(kept.sum()),
+        "called": int(called.sum()),
+        "precision": round(right / max(1, int(called.sum())), 3),
+        "recall": round(right / max(1, int(kept.sum())), 3),
+    }
+
+
+def check(paths: Sequence[Path], gate: Gate | None) -> None:
+    """Print what `statements` keeps of dialogues, file by file and in all."""
+    for some in [*([path] for path in paths), list(paths)]:
+        messages = read(some)
+        called = [bool(statements([Turn(one.text, _SAID_AT)], gate=gate)) for one in messages]
+        kept = np.array([bool(one.marked) for one in messages])
+        print("all" if len(some) > 1 else some[0].stem, figures(np.array(called), kept))
+
+
+def _marked_as(sentence: Sentence, message: Message) -> str | None:
+    said = _words(sentence.raw)
+    for text, kind in message.marked:
+        marked = _words(text)
+        shared = len(set(said) & set(marked))
+        inside = " ".join(said) in " ".join(marked) or " ".join(marked) in " ".join(said)
+        if said and (inside or (shared > 1 and shared >= _ALIKE * min(len(set(said)), len(set(marked))))):
+            return kind
+    return None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def main() -> None:
+    """Fit and write the model, or measure the committed one."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--rules", action="store_true", help="measure the rules without the model")
+    options = parser.parse_args()
+    if options.check:
+        check(options.check, None if options.rules else load_gate())
+        return
+    from hybrid_memory.embedding.universal import load_encoder
+
+    messages = [*read(sorted(DIALOGUES.glob("*.jsonl"))), *read_turns(TURNS)]
+    given = examples(messages, load_encoder().meanings)
+    chances = cross_validated(messages, given)
+    kept = np.array([bool(one.marked) for one in messages])
+    threshold = threshold_for(chances, kept, PRECISION)
+    calibration = {
+        "threshold": threshold,
+        "strict": threshold_for(chances, kept, STRICT_PRECISION),
+        "cross_validated": figures(chances >= threshold, kept),
+        "kept_of_chance": {
+            f"{low / 10:.1f}": [int(inside.sum()), round(float(kept[inside].mean()), 2)]
+            for low in range(10)
+            if (inside := (chances >= low / 10) & (chances < (low + 1) / 10)).any()
+        },
+    }
+    np.savez(MODEL, weights=model_of(given).astype(np.float16))
+    CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")
+    print(CALIBRATION.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()
