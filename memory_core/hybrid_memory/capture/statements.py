@@ -102,6 +102,8 @@ class _LetThrough:
 
     def __init__(self, gate: Gate, own: Sequence[Sentence], text: str, *, beside_others: bool) -> None:
         self._judged = dict(zip((one.raw for one in own), gate.judged(own, text), strict=True))
+        self._beside_others = beside_others
+        self._likely = gate.threshold
         self._threshold = gate.strict if beside_others else gate.threshold
 
     def made(self, sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
@@ -116,6 +118,11 @@ class _LetThrough:
             whole = sentence_of(f"{before.raw}{end}{'' if sentence.dense else ' '}{sentence.raw}")
             joined = _made(whole, judged.kind, importance, turn)
         return joined or _made(sentence, judged.kind, importance, turn)
+
+    def refuses(self, sentence: Sentence) -> bool:
+        """Return True for what a rule knows in a message of others' words, if it is not likely the person's own."""
+        judged = self._judged.get(sentence.raw)
+        return self._beside_others and (judged is None or judged.chance < self._likely)
 
 
 def _read_sentences(
@@ -178,6 +185,9 @@ def _found_in(
     """Return what is to be kept of a sentence; ``corrects`` says that the one before was "that's wrong"."""
     if refusals.is_refused(sentence):
         return None
+    if let is not None and let.refuses(sentence):
+        asked = (_asked_in(clause, before, turn) for clause in _clauses(sentence))
+        return next((one for one in asked if one is not None), None)
     correction = _correction(sentence, turn, kept, corrects=corrects)
     if correction is not None:
         return correction
@@ -209,7 +219,7 @@ def _as_fragment(shown: Sentence, turn: Turn) -> Statement | None:
 
 def _of_clauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
     for clause in _clauses(sentence):
-        asked = _of_rules(clause, _asking_rules(clause), turn, before)
+        asked = _asked_in(clause, before, turn)
         if asked is not None:
             return asked
         noted = english.WEAK_NOTE.match(clause.low)
@@ -218,6 +228,11 @@ def _of_clauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Stat
         if found is not None:
             return found
     return None
+
+
+def _asked_in(clause: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
+    """Return what a clause asks to be remembered."""
+    return _of_rules(clause, _asking_rules(clause), turn, before)
 
 
 def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, corrects: bool) -> Statement | None:

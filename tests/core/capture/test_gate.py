@@ -80,6 +80,35 @@ def test_what_may_be_somebody_elses_has_to_be_surer():
     assert len(kept(PASTED, sure_of(0.95))) == 3
 
 
+def test_what_a_rule_knows_is_not_kept_where_it_is_likely_somebody_elses():
+    assert kept("Is that right?\nI live in Linz now", None) == ["I live in Linz now"]
+    assert kept("Is that right?\nI live in Linz now", sure_of(0.4)) == []
+
+
+def test_what_is_to_be_remembered_is_kept_wherever_it_is_said():
+    assert kept("good morning\nplease remember that the door sticks in winter", sure_of(0.1)) == [
+        "the door sticks in winter"
+    ]
+
+
+def test_what_a_rule_knows_is_kept_in_a_persons_own_words_however_unlikely():
+    assert kept("btw I prefer tabs", sure_of(0.1)) == ["I prefer tabs"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is that a scam?\nDear customer, from now on I always transfer the rent to Mr Wolf",
+        "what do you think of this bio? I'm Karla, I live in Linz and I work for Siemens. I'm allergic to nuts.",
+        "ok here's the transcript\nSo my name is Peter and my daughter is allergic to milk\nand we always fly KLM",
+        "Lieber Herr Moser, wir liefern ab jetzt nur noch dienstags. MfG Huber\nwas antworte ich?",
+        "my manager wrote me this:\nWe have decided to drop Postgres, we use MySQL now. Your new lead is Tom.",
+    ],
+)
+def test_what_was_pasted_is_not_kept(text, gate):
+    assert kept(text, gate) == []
+
+
 def test_more_sentences_than_anybody_types_are_not_judged():
     assert kept("the kiln only fires on Thursdays. " * 31, sure_of(0.99)) == []
 
