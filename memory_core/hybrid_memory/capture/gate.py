@@ -88,13 +88,13 @@ def load_gate(folder: Path | None = None) -> Gate:
     """
     import numpy as np
 
-    from hybrid_memory.embedding.universal import load_encoder
+    from hybrid_memory.embedding.universal import shared_encoder
 
     with np.load(MODEL, allow_pickle=False) as held:
         weights = held["weights"].astype(np.float32)
     told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
     return Gate(
-        vectors=load_encoder(folder).meanings, weights=weights, threshold=told["threshold"], strict=told["strict"]
+        vectors=shared_encoder(folder).meanings, weights=weights, threshold=told["threshold"], strict=told["strict"]
     )
 
 

@@ -42,6 +42,7 @@ _FORMAT = "1"  # of that file: whoever changes what is in it counts on
 _BATCH_PIECES = (
     384  # run together: the large matrices are read once for so many, and what is in between fits the processor's cache
 )
+_LOADED: dict[Path, Encoder] = {}  # by the folder of the cache; nothing of an encoder changes
 _INSTALL = "install hybrid-memory-mcp again, or choose the small table by `hybrid-memory-mcp embedder use static`"
 
 
@@ -90,7 +91,9 @@ class UniversalEmbedder:
         if self._loaded is None:
             with self._lock:
                 if self._loaded is None:
-                    self._loaded = load_encoder(self._cache, self._package), _load_head()
+                    encoder = load_encoder(self._cache, self._package)
+                    _LOADED[self._cache or settings.cache_folder()] = encoder
+                    self._loaded = encoder, _load_head()
         return self._loaded
 
 
@@ -135,6 +138,15 @@ def load_encoder(cache: Path | None = None, package: Path | None = None) -> Enco
         mapped = mapped or (unpacked, Rows(unpacked[universal_network.TABLE]))
     arrays, table = mapped
     return Encoder(unigram.UnigramTokenizer(arrays), universal_network.Network(arrays, table))
+
+
+def shared_encoder(cache: Path | None = None) -> Encoder:
+    """Return the encoder that an embedder of this process has loaded from a cache, else load it: two of them would take twice the memory.
+
+    Raises:
+        EmbedderUnavailable: it cannot be loaded.
+    """
+    return _LOADED.get(cache or settings.cache_folder()) or load_encoder(cache)
 
 
 def is_installed() -> bool:

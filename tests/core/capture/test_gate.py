@@ -171,5 +171,5 @@ def test_lives_that_nothing_was_fitted_on_are_kept_as_published(gate):
     messages = read(sorted(CHECK.glob("*.jsonl")))
     called = np.array([bool(kept(one.text, gate)) for one in messages])
     found = figures(called, np.array([bool(one.marked) for one in messages]))
-    assert found["recall"] >= 0.35
-    assert found["precision"] >= 0.6
+    assert found["recall"] >= 0.45
+    assert found["precision"] >= 0.7
