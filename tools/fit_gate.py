@@ -27,6 +27,7 @@ from hybrid_memory.capture.model import StatementKind, Turn
 from hybrid_memory.capture.own_words import is_pasted
 from hybrid_memory.capture.sentences import Sentence
 from hybrid_memory.capture.statements import own_sentences, statements
+from hybrid_memory.embedding.universal import load_encoder
 
 DIALOGUES = Path(__file__).with_name("dialogues")
 TURNS = [Path(__file__).parents[1] / "benchmarks" / "capture_turns" / name for name in ("dev.txt", "others.txt")]
@@ -202,10 +203,8 @@ def main() -> None:
     parser.add_argument("--rules", action="store_true", help="measure the rules without the model")
     options = parser.parse_args()
     if options.check:
-        check(options.check, None if options.rules else load_gate())
+        check(options.check, None if options.rules else load_gate(load_encoder().meanings))
         return
-    from hybrid_memory.embedding.universal import load_encoder
-
     messages = [*read(sorted(DIALOGUES.glob("*.jsonl"))), *read_turns(TURNS)]
     given = examples(messages, load_encoder().meanings)
     chances = cross_validated(messages, given)

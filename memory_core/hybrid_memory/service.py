@@ -220,11 +220,17 @@ class MemoryService:
         )
 
     def gate(self) -> Gate | None:
-        """Return the model that says what of a person's words is worth keeping; None where the store has not the encoder that it needs."""
+        """Return the model that says what of a person's words is worth keeping.
+
+        None where the store has not the encoder that it needs, and while that is not unpacked: who asks should not wait for it.
+        """
         if not (self._encoder.identity or self._encoder.target.identity).startswith(UNIVERSAL):
             return None
+        from hybrid_memory.embedding.universal import encoder_at_hand
+
         with suppress(EmbedderUnavailable):
-            return load_gate()
+            encoder = encoder_at_hand()
+            return None if encoder is None else load_gate(encoder.meanings)
         return None
 
     # --- write, read, reflect, update, forget -------------------------------------------------------------------------

@@ -79,23 +79,20 @@ def features(
     return found
 
 
+def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
+    """Return the model; ``vectors`` gives the encoder's rows for texts (`embedding.universal.Encoder.meanings`)."""
+    weights, threshold, strict = _fitted()
+    return Gate(vectors=vectors, weights=weights, threshold=threshold, strict=strict)
+
+
 @cache
-def load_gate(folder: Path | None = None) -> Gate:
-    """Return the model with the encoder; ``folder`` is that of the unpacked encoder, None the user's cache.
-
-    Raises:
-        EmbedderUnavailable: the encoder cannot be loaded.
-    """
+def _fitted() -> tuple[NDArray[np.float32], float, float]:
     import numpy as np
-
-    from hybrid_memory.embedding.universal import shared_encoder
 
     with np.load(MODEL, allow_pickle=False) as held:
         weights = held["weights"].astype(np.float32)
     told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
-    return Gate(
-        vectors=shared_encoder(folder).meanings, weights=weights, threshold=told["threshold"], strict=told["strict"]
-    )
+    return weights, told["threshold"], told["strict"]
 
 
 def _kind(chances: NDArray[np.float32]) -> StatementKind:

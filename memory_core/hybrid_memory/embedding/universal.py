@@ -140,13 +140,14 @@ def load_encoder(cache: Path | None = None, package: Path | None = None) -> Enco
     return Encoder(unigram.UnigramTokenizer(arrays), universal_network.Network(arrays, table))
 
 
-def shared_encoder(cache: Path | None = None) -> Encoder:
-    """Return the encoder that an embedder of this process has loaded from a cache, else load it: two of them would take twice the memory.
+def encoder_at_hand(cache: Path | None = None) -> Encoder | None:
+    """Return the encoder that an embedder of this process has loaded from a cache, or that of the cache; None while it is not unpacked.
 
     Raises:
         EmbedderUnavailable: it cannot be loaded.
     """
-    return _LOADED.get(cache or settings.cache_folder()) or load_encoder(cache)
+    folder = cache or settings.cache_folder()
+    return _LOADED.get(folder) or (load_encoder(folder) if (folder / _FILE).is_file() else None)
 
 
 def is_installed() -> bool:

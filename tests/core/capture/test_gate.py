@@ -12,6 +12,7 @@ from tools.fit_gate import DIALOGUES, figures, fitted, read, threshold_for
 from hybrid_memory.capture.gate import CALIBRATION, Gate, load_gate
 from hybrid_memory.capture.model import StatementKind, Turn
 from hybrid_memory.capture.statements import statements
+from hybrid_memory.embedding.universal import encoder_at_hand, load_encoder
 
 CHECK = Path(__file__).parents[2] / "data" / "dialogues"
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -22,7 +23,7 @@ PASTED = (
 
 @pytest.fixture(scope="module")
 def gate(universal_cache):
-    return load_gate(universal_cache)
+    return load_gate(load_encoder(universal_cache).meanings)
 
 
 def kept(text, gate):
@@ -173,3 +174,11 @@ def test_lives_that_nothing_was_fitted_on_are_kept_as_published(gate):
     found = figures(called, np.array([bool(one.marked) for one in messages]))
     assert found["recall"] >= 0.45
     assert found["precision"] >= 0.7
+
+
+def test_nobody_waits_for_an_encoder_that_is_not_unpacked(tmp_path):
+    assert encoder_at_hand(tmp_path) is None
+
+
+def test_an_unpacked_encoder_is_at_hand(universal_cache):
+    assert encoder_at_hand(universal_cache) is not None
