@@ -22,8 +22,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.capture.gate import CALIBRATION, KINDS, MODEL, Gate, features, load_gate
+from hybrid_memory.capture.gate import CALIBRATION, KINDS, MODEL, Gate, features, features_of_message, load_gate
 from hybrid_memory.capture.model import StatementKind, Turn
+from hybrid_memory.capture.others_words import signs_of_others_words
 from hybrid_memory.capture.own_words import is_pasted
 from hybrid_memory.capture.sentences import Sentence
 from hybrid_memory.capture.statements import own_sentences, statements
@@ -34,9 +35,11 @@ TURNS = [Path(__file__).parents[1] / "benchmarks" / "capture_turns" / name for n
 """Short messages that say plainly what they say."""
 FOLDS = 6
 PENALTY = 6.0
+OTHERS = 0.1  # chance of a paste from which a message counts as one, if the rules for it agree
 PRECISION, STRICT_PRECISION = 0.77, 0.9  # of messages, in the cross-validation, whose base rate is one in four
 _TOGETHER = 8  # neighbouring messages of such a file that are held out together
 _ROUNDS = 15  # of Newton's method
+_PASTED = frozenset({"paste", "quote", "log", "code"})
 _ALIKE = 0.8  # of the words of a marked part and a sentence that are the same
 _SAID_AT = datetime(2026, 3, 2, tzinfo=UTC)
 _KIND_OF = {
@@ -52,12 +55,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message and what of it was marked, with its kind; ``group`` is held out together."""
+    """A message of a ``kind`` and what of it was marked, with its kind; ``group`` is held out together."""
 
     text: str
     marked: tuple[tuple[str, str], ...]
     group: str
     language: str
+    kind: str = ""
+
+    @property
+    def holds_paste(self) -> bool:
+        """Whether somebody else's words are in it, and nothing to keep."""
+        return self.kind in _PASTED and not self.marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ def read(paths: Iterable[Path]) -> list[Message]:
             else:
                 marked = tuple((one["text"], one["kind"]) for one in keep)
             group = f"{path.stem} {told['conv']}" if isinstance(keep, bool) else path.stem
-            found.append(Message(told["text"], marked, group, told.get("lang", path.stem)))
+            found.append(Message(told["text"], marked, group, told.get("lang", path.stem), told.get("kind", "")))
     return found
 
 
@@ -153,6 +162,30 @@ def cross_validated(messages: Sequence[Message], given: Sequence[Example]) -> Ar
     return best
 
 
+def pasted_chances(messages: Sequence[Message], rows: Array) -> Array:
+    """Return the chance of each message to hold a paste, by models that saw no message of its person."""
+    fold = np.array([zlib.crc32(one.group.encode()) % FOLDS for one in messages])
+    pasted = np.array([float(one.holds_paste) for one in messages])
+    chances = np.zeros(len(messages))
+    for held in range(FOLDS):
+        weights = fitted(rows[fold != held], pasted[fold != held])
+        chances[fold == held] = 1 / (1 + np.exp(-(rows[fold == held] @ weights[:-1] + weights[-1])))
+    return chances
+
+
+def flagged(messages: Sequence[Message], chances: Array) -> dict[str, list[int]]:
+    """Return of pastes, and of messages with something to keep, how many count as pasted, and how many there are."""
+    signs = [signs_of_others_words(one.text) for one in messages]
+    called = np.array(
+        [any(one) and (one.names_a_text or chance >= OTHERS) for one, chance in zip(signs, chances, strict=True)]
+    )
+    sorts = {
+        "pastes": [one.kind == "paste" and not one.marked for one in messages],
+        "worth": [bool(one.marked) for one in messages],
+    }
+    return {name: [int(called[np.array(some)].sum()), sum(some)] for name, some in sorts.items()}
+
+
 def threshold_for(chances: Array, kept: NDArray[np.bool_], precision: float) -> float:
     """Return the lowest threshold, in hundredths, from which on the precision is reached."""
     return next(
@@ -206,13 +239,18 @@ def main() -> None:
         check(options.check, None if options.rules else load_gate(load_encoder().meanings))
         return
     messages = [*read(sorted(DIALOGUES.glob("*.jsonl"))), *read_turns(TURNS)]
-    given = examples(messages, load_encoder().meanings)
+    encoder = load_encoder()
+    given = examples(messages, encoder.meanings)
     chances = cross_validated(messages, given)
     kept = np.array([bool(one.marked) for one in messages])
+    told = [one for one in messages if one.kind]
+    whole = np.array([features_of_message(one.text, encoder.meanings) for one in told], np.float64)
     threshold = threshold_for(chances, kept, PRECISION)
     calibration = {
         "threshold": threshold,
         "strict": threshold_for(chances, kept, STRICT_PRECISION),
+        "others": OTHERS,
+        "counted_as_pasted": flagged(told, pasted_chances(told, whole)),
         "cross_validated": figures(chances >= threshold, kept),
         "kept_of_chance": {
             f"{low / 10:.1f}": [int(inside.sum()), round(float(kept[inside].mean()), 2)]
@@ -220,7 +258,8 @@ def main() -> None:
             if (inside := (chances >= low / 10) & (chances < (low + 1) / 10)).any()
         },
     }
-    np.savez(MODEL, weights=model_of(given).astype(np.float16))
+    pasted = fitted(whole, np.array([float(one.holds_paste) for one in told]))
+    np.savez(MODEL, weights=model_of(given).astype(np.float16), pasted=pasted.astype(np.float16))
     CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")
     print(CALIBRATION.read_text(encoding="utf-8"))
 

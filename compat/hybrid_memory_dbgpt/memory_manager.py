@@ -271,7 +271,7 @@ class MemoryManager:
         if self.config.path is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="hybrid-memory-")
         home = Path(self._temporary.name if self._temporary else self.config.path or "")
-        settings = StoreSettings(sensory_buffer=0, short_term_buffer=self.config.window)
+        settings = StoreSettings(sensory_buffer=0, short_term_buffer=self.config.window, keeps_decisions=False)
         if self._temporary:  # what nobody is to keep does not go where everybody looks
             settings = settings.model_copy(update={"store": None})
         return MemoryService.open(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hybrid_memory.background import LEASE_SECONDS
 from hybrid_memory.decisions import sessions
+from hybrid_memory.episodes import sweep_episodes
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import Where
 from hybrid_memory.rwlock import ReadWriteLock, shared
@@ -20,11 +22,14 @@ if TYPE_CHECKING:
 class Conversations:
     """Ends the conversations of one service. One is over by itself after ``idle`` without a word. Safe to call from several threads."""
 
-    def __init__(self, commits: Commits, flow: FlowRules, idle: timedelta, lock: ReadWriteLock) -> None:
+    def __init__(
+        self, commits: Commits, flow: FlowRules, idle: timedelta, lock: ReadWriteLock, *, episode_days: float
+    ) -> None:
         self.lock = lock
         self._commits = commits
         self._flow = flow
         self._idle = idle
+        self._episode_days = episode_days
 
     def end(self, scope: Scope) -> None:
         """End a conversation in one namespace."""
@@ -43,9 +48,13 @@ class Conversations:
         self.sweep(scope)
 
     def sweep(self, scope: Scope) -> None:
-        """End the conversations of a namespace that ended without saying so, unless another hub is just doing that."""
+        """End the conversations that ended without saying so, and let old episodes go, unless another hub is just doing that."""
         if self._commits.time.jumped:  # the next start sweeps, if the clock was right
             return
+        for namespace in scope.namespaces:
+            self._sweep(replace(scope, namespace=namespace, personal=None))
+
+    def _sweep(self, scope: Scope) -> None:
         lease = self._commits.store.lease(f"sessions of {scope.namespace}", LEASE_SECONDS)
         if lease is None:
             return
@@ -57,5 +66,6 @@ class Conversations:
 
         try:
             self._commits.commit(scope.namespace, None, sweep, index=index)
+            sweep_episodes(self._commits, scope.namespace, self._episode_days)
         finally:
             lease.release()

@@ -14,13 +14,14 @@ from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_pe
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.capture.statements import in_place_of
 from hybrid_memory.model import Memory, MemoryId, Origin, Scope
-from hybrid_memory.requests import ReadRequest
+from hybrid_memory.requests import ReadRequest, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid_memory.service import MemoryService
 
+_PROMOTED = Where(unasked=True)
 _LOOKED_AT = 12  # hits of each question
 _LONGEST = 300  # characters of what one statement can replace as a whole
 
@@ -46,7 +47,9 @@ def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Cha
         return Change(statement)
     found: dict[MemoryId, Memory] = {}
     for question in questions(statement):
-        result = service.read(scope, ReadRequest(query=question, limit=_LOOKED_AT, weak=True, recalls=False))
+        result = service.read(
+            scope, ReadRequest(query=question, where=_PROMOTED, limit=_LOOKED_AT, weak=True, recalls=False)
+        )
         found |= {hit.memory.id: hit.memory for hit in result.hits}
     for namespace in scope.namespaces:
         own = [one for one in found.values() if _may_give_way(one, namespace)]

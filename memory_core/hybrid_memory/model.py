@@ -58,6 +58,8 @@ class Kind(StrEnum):
     INSIGHT = "insight"
     SUMMARY = "summary"
     TASK = "task"
+    EPISODE = "episode"
+    """What a person said in passing. It stays one when it is promoted: then its tier is long-term."""
 
 
 class Origin(StrEnum):
@@ -170,6 +172,11 @@ class Memory:
     reflected_at: datetime | None = None
     rev: int = 1
     verdict: Verdict | None = None
+
+    @property
+    def is_episode(self) -> bool:
+        """Whether it was said in passing and nothing came of it yet: found when asked for, never shown unasked."""
+        return self.kind is Kind.EPISODE and self.tier is not Tier.LONG_TERM
 
     @property
     def is_turn(self) -> bool:

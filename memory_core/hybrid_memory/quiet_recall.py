@@ -88,7 +88,8 @@ def quiet_recall(
     The request's query is the gist of the prompt. Left out are memories that were ``shown`` before, what tools and imports say (nothing
     untrusted comes unasked), and what a newer hit replaces.
     """
-    looked = replace(request, limit=_JUDGED, concise=True, weak=False, explain=False, cursor=None)
+    where = replace(request.where, unasked=True)
+    looked = replace(request, where=where, limit=_JUDGED, concise=True, weak=False, explain=False, cursor=None)
     found = reads.search(store, index, scope, looked, vector, now, weights, multilingual=multilingual)
     asked = asked_by(request.query)
     if found.unknown and not asked.own:

@@ -499,6 +499,7 @@ def find_brief(
 ) -> FoundBrief:
     """Choose the lines of a brief and those of its page, as `brief` does."""
     digest = fingerprint(scope, request)
+    request = replace(request, where=replace(request.where, unasked=True))
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     first_page_at = None if request.cursor is None else position.asked_at
     all_ids = index.select(request.where, now, asked_at=first_page_at)

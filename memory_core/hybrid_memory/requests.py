@@ -34,7 +34,7 @@ class Where:
 
     ``tags``: every one of them. ``metadata``: equal values of top-level keys. ``since`` (included) and ``until`` (excluded)
     bound the time something happened (``occurred_at``, else ``created_at``). ``as_of``: only what was known at that moment,
-    in the versions of that moment. ``min_trust``: this or more.
+    in the versions of that moment. ``min_trust``: this or more. ``unasked``: only what may be shown to who did not ask for it, no episodes.
     """
 
     memory_type: MemoryType | None = None
@@ -46,6 +46,7 @@ class Where:
     until: datetime | None = None
     as_of: datetime | None = None
     min_trust: Trust | None = None
+    unasked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,8 @@ class WriteRequest:
     """A statement to remember.
 
     ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide; ``parents`` are the memories that
-    a derived statement was made from; ``pinned`` puts it at the head of each brief.
+    a derived statement was made from; ``pinned`` puts it at the head of each brief. An ``episode`` (of memory type short-term) was said
+    in passing: nobody decided to keep it.
     """
 
     content: str
@@ -71,6 +73,7 @@ class WriteRequest:
     supersedes: MemoryId | None = None
     parents: tuple[MemoryId, ...] = ()
     pinned: bool = False
+    episode: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,7 +167,9 @@ class MemoryService:
         self._readings = Readings()
         self._shown = ShownMemories()
         idle = timedelta(hours=self.settings.session_idle_hours)
-        self._conversations = Conversations(self._commits, self._write_rules.flow, idle, self.lock)
+        self._conversations = Conversations(
+            self._commits, self._write_rules.flow, idle, self.lock, episode_days=self.settings.episode_days
+        )
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
         self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
@@ -409,7 +411,7 @@ class MemoryService:
         """
         now = self._time.now()
         validation.check_scope(scope)
-        where = validation.check_where("", Where(session=session, since=since))
+        where = validation.check_where("", Where(session=session, since=since, unasked=True))
         if focus is not None:
             focus = validation.check_focus(focus)
         vector = self._encoder.encode_query(focus) if focus else None
@@ -498,14 +500,14 @@ class MemoryService:
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
         index = self._index_cache.get_all(scope.namespaces)
-        ids = index.select(Where(session=session), self._time.now())[:limit].tolist()
+        ids = index.select(Where(session=session, unasked=True), self._time.now())[:limit].tolist()
         return tuple(index.memories(ids, partial(self._fetch, scope)).values())
 
     def recent_page(self, scope: Scope, *, limit: int, session: str | None = None) -> ReadResult:
         """Return the most recent memories as `recent` does, at most a quarter of them untrusted where others are; the rest is held back."""
         now = self._time.now()
         index = self._index_cache.get_all(scope.namespaces)
-        ids = index.select(Where(session=session), now)
+        ids = index.select(Where(session=session, unasked=True), now)
         shown, held_back = index.recent_in_shares(ids, limit)
         hits = self.as_hits(scope, self._fetch(scope, shown).values())
         return ReadResult(hits=hits, total=len(ids), held_back=held_back)

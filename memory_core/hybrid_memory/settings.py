@@ -168,6 +168,13 @@ class StoreSettings(BaseSettings):
         0.7, ge=0, le=1, description="Importance that takes a leaving memory to long-term."
     )
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
+    keeps_decisions: bool = Field(
+        default=True,
+        description="What somebody decided to keep goes to long-term when it leaves; false: it has to earn that.",
+    )
+    episode_days: float = Field(
+        90, ge=0, le=36_500, description="Days for which what you said in passing is kept; 0 keeps nothing of it."
+    )
     session_idle_hours: float = Field(
         24, gt=0, le=1_000_000, description="Silence after which an unnamed session has ended."
     )

@@ -37,8 +37,13 @@ def have_one_authority(first: Trust, second: Trust) -> bool:
 
 
 def may_outdate(later: Memory) -> bool:
-    """Return False for a memory that may be somebody else's words, until a person calls it true: no earlier one is over by it."""
-    return later.trust is Trust.CONFIRMED or not (later.source or "").endswith(BESIDE_OTHERS)
+    """Return False for a memory by which no earlier one is over.
+
+    That is what was said in passing, and, until a person calls it true, what may be somebody else's words.
+    """
+    if later.trust is Trust.CONFIRMED:
+        return True
+    return not later.is_episode and not (later.source or "").endswith(BESIDE_OTHERS)
 
 
 def least_trust(levels: Iterable[Trust]) -> Trust:

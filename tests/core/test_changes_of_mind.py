@@ -78,11 +78,11 @@ def test_a_forgotten_memory_leaves_its_buffer(service, scope):
     assert service.get(scope, written.id).tier is Tier.FADED
 
 
-def test_the_end_of_a_session_keeps_what_is_important(service, scope):
-    weighty = remember(service, scope, "allergic to peanuts", importance=0.9)
-    passing = remember(service, scope, "the bus was late", importance=0.2)
+def test_the_end_of_a_session_keeps_what_somebody_decided_to_keep(service, scope):
+    written = remember(service, scope, "allergic to peanuts", importance=0.2)
+    passing = remember(service, scope, "the bus was late", importance=0.2, episode=True)
     service.end_session(scope)
-    assert service.get(scope, weighty.id).tier is Tier.LONG_TERM
+    assert service.get(scope, written.id).tier is Tier.LONG_TERM
     assert service.get(scope, passing.id).tier is Tier.FADED
 
 
@@ -95,7 +95,7 @@ def test_working_memory_is_gone_with_its_session(service, scope, clock):
 
 def test_an_unnamed_session_that_fell_silent_is_swept(service, scope, clock):
     gone = replace(scope, session="s-0123456789ab")
-    passing = remember(service, gone, "the bus was late", importance=0.2)
+    passing = remember(service, gone, "the bus was late", importance=0.2, episode=True)
     clock.advance(days=2)
     service.warm_up(scope)
     assert service.get(scope, passing.id).tier is Tier.FADED

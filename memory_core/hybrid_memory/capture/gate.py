@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import StatementKind
+from hybrid_memory.capture.others_words import signs_of_others_words
 from hybrid_memory.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -46,13 +47,16 @@ class Judged:
 class Gate:
     """The model: a column of ``weights`` for the chance, then one for each of `KINDS`; the last row is constant.
 
-    From ``threshold`` on a sentence is kept, from ``strict`` on in a message that may hold somebody else's words.
+    From ``threshold`` on a sentence is kept, from ``strict`` on in a message that may hold somebody else's words. ``pasted`` are the
+    weights for that chance of a message, which counts from ``others`` on.
     """
 
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
     weights: NDArray[np.float32]
+    pasted: NDArray[np.float32]
     threshold: float
     strict: float
+    others: float
 
     def judged(self, sentences: Sequence[Sentence], message: str) -> tuple[Judged, ...]:
         """Judge the sentences of a message."""
@@ -63,6 +67,14 @@ class Gate:
         scores = features(sentences, message, self.vectors) @ self.weights[:-1] + self.weights[-1]
         chances = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
         return tuple(Judged(float(one[0]), _kind(one[1:])) for one in chances)
+
+    def may_be_pasted(self, message: str) -> bool:
+        """Return True if a message may well hold a paste: a mail, a chat, an article, a log, code."""
+        signs = signs_of_others_words(message)
+        if not any(signs) or signs.names_a_text:
+            return signs.names_a_text
+        score = features_of_message(message, self.vectors) @ self.pasted[:-1] + self.pasted[-1]
+        return 1 / (1 + math.exp(-min(max(float(score), -30), 30))) >= self.others
 
 
 def features(
@@ -79,20 +91,54 @@ def features(
     return found
 
 
+def features_of_message(message: str, vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return (features) float32: what the model sees of a message that may hold a paste."""
+    import numpy as np
+
+    lines = [line for line in message.splitlines() if line.strip()]
+    words = message.split()
+    shape = (
+        min(len(lines), 20) / 5,
+        math.log1p(len(words)) / 4,
+        "?" in message or "？" in message,
+        message.rstrip()[-1:] in ("?", "？"),
+        bool(lines) and ":" in lines[0][-2:],
+        not _QUOTES.isdisjoint(message),
+        "\n>" in message or message[:1] == ">",
+        "\n\n" in message,
+        message[:1].islower(),
+        sum(word[:1].isupper() for word in words[1:]) / max(1, len(words)),
+        sum(character in ".,;:" for character in message) / max(1, len(message)) * 20,
+        "`" in message,
+        any(character.isdigit() for character in message),
+        len(message) > _LONG,
+        *signs_of_others_words(message),
+    )
+    (row,) = vectors([message[:READ]])
+    found: NDArray[np.float32] = np.concatenate((_MESSAGE_WEIGHT * row, np.array(shape)), dtype=np.float32)
+    return found
+
+
 def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     """Return the model; ``vectors`` gives the encoder's rows for texts (`embedding.universal.Encoder.meanings`)."""
-    weights, threshold, strict = _fitted()
-    return Gate(vectors=vectors, weights=weights, threshold=threshold, strict=strict)
+    weights, pasted, told = _fitted()
+    return Gate(
+        vectors=vectors,
+        weights=weights,
+        pasted=pasted,
+        threshold=told["threshold"],
+        strict=told["strict"],
+        others=told["others"],
+    )
 
 
 @cache
-def _fitted() -> tuple[NDArray[np.float32], float, float]:
+def _fitted() -> tuple[NDArray[np.float32], NDArray[np.float32], Mapping[str, float]]:
     import numpy as np
 
     with np.load(MODEL, allow_pickle=False) as held:
-        weights = held["weights"].astype(np.float32)
-    told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
-    return weights, told["threshold"], told["strict"]
+        weights, pasted = (held[name].astype(np.float32) for name in ("weights", "pasted"))
+    return weights, pasted, json.loads(CALIBRATION.read_text(encoding="utf-8"))
 
 
 def _kind(chances: NDArray[np.float32]) -> StatementKind:

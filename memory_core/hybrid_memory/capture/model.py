@@ -36,7 +36,8 @@ class Statement:
 
     ``importance`` is 0..1, ``occurred_at`` when it was said, ``tags`` the kind as a word that the brief understands, or nothing. A
     ``fragment`` does not stand alone ("it's the 19th, not the 12th"): it is kept only with the statement that it corrects.
-    ``beside_others`` says that its turn may also hold somebody else's words, of which this may be one: it replaces nothing.
+    ``beside_others`` says that its turn may also hold somebody else's words, of which this may be one: it replaces nothing. An ``episode``
+    was said in passing, and is likely not worth keeping: one or more sentences behind each other.
     """
 
     text: str
@@ -46,3 +47,4 @@ class Statement:
     tags: tuple[str, ...] = ()
     fragment: bool = False
     beside_others: bool = False
+    episode: bool = False

@@ -6,6 +6,9 @@ surely the person's own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.own_words import GAP, lowered_safe, own_lines
 from hybrid_memory.capture.sentences import lowered, sentences
@@ -14,24 +17,51 @@ from hybrid_memory.lazy_pattern import LazyPattern
 # Set by hand.
 _LONGEST = 300  # characters of a message that corrects something
 _MOST_SENTENCES = 4
+_READ = 3_000  # characters of a message whose sentences are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for somebody else's words in a message, each 0 or 1; none of it in a line of few, plain sentences."""
+
+    several_lines: bool
+    long: bool
+    many_sentences: bool
+    asks_before: bool
+    names_a_text: bool
+    reports: bool
+    labels: bool
+
+    def __iter__(self) -> Iterator[bool]:
+        """Yield the signs, in their order."""
+        return (getattr(self, name) for name in self.__slots__)
+
+
+def signs_of_others_words(text: str) -> Signs:
+    """Return what speaks for somebody else's words in a message."""
+    text = lowered_safe(text).strip()
+    low = lowered(text)
+    said = list(sentences(text[:_READ]))
+    corrects = english.CORRECTS.match(low) or foreign.CORRECTS.match(low)
+    labelled = 0 if corrects is None else corrects.end()
+    return Signs(
+        several_lines=len(text.splitlines()) > 1 or list(own_lines(text)) != [text],
+        long=len(text) > _LONGEST,
+        many_sentences=len(said) > _MOST_SENTENCES,
+        asks_before=any(one.asks for one in said[:-1]),
+        names_a_text=_OTHERS.search(low) is not None
+        or any(GAP in one.low or refusals.is_about_material(one.low) for one in said),
+        reports=any(reports(one.low) for one in said),
+        labels=any(
+            found.end() > labelled and _OWN_LABEL.fullmatch(low[: found.start()]) is None
+            for found in _COLON.finditer(low)
+        ),
+    )
 
 
 def holds_others_words(text: str) -> bool:
     """Return True unless a message is surely the person's own words alone."""
-    text = lowered_safe(text).strip()
-    if len(text.splitlines()) > 1 or len(text) > _LONGEST or list(own_lines(text)) != [text]:
-        return True
-    low = lowered(text)
-    said = list(sentences(text))
-    if len(said) > _MOST_SENTENCES or any(one.asks for one in said[:-1]) or _OTHERS.search(low) is not None:
-        return True
-    if any(GAP in one.low or refusals.is_about_material(one.low) or reports(one.low) for one in said):
-        return True
-    corrects = english.CORRECTS.match(low) or foreign.CORRECTS.match(low)
-    labelled = 0 if corrects is None else corrects.end()
-    return any(
-        found.end() > labelled and _OWN_LABEL.fullmatch(low[: found.start()]) is None for found in _COLON.finditer(low)
-    )
+    return any(signs_of_others_words(text))
 
 
 def announces_others_words(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hybrid_memory.capture import english, foreign, refusals
@@ -40,6 +40,10 @@ _MOST_CLAUSES = 6  # of a sentence
 _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
 _MOST_JUDGED = 30  # sentences of a message that a gate judges; nobody types more
+_LEAST_EPISODE = (
+    0.05  # chance from which a sentence is an episode: of 125 that were worth keeping 123 have it (docs/benchmarks.md)
+)
+_UNJUDGED_EPISODE = 0.2  # importance of an episode where there is no gate
 _LEAST_LET = 0.5  # importance of what the gate lets through with little chance
 
 
@@ -50,8 +54,11 @@ def statements(
     fragments: bool = False,
     announced: bool = False,
     gate: Gate | None = None,
+    episodes: bool = False,
 ) -> tuple[Statement, ...]:
     """Return what a person said in some turns that they would want kept, in the order in which they said it; at most ``limit``.
+
+    With ``episodes`` what they said besides follows (`Statement.episode`): of their own words alone, no questions.
 
     Turns of another role than "user" are passed over. Where more than ``limit`` are found, the most important stay. Of statements that say
     the same the first stays; one that corrects an earlier one of the same turns stands in its place. With ``fragments`` corrections come
@@ -62,10 +69,11 @@ def statements(
     the first turn does, because the one before it announced them.
     """
     kept: list[Statement] = []
+    passing: list[Statement] = []
     for turn in turns:
         if turn.role != "user" or not turn.text.strip():
             continue
-        _read(turn, kept, gate, beside_others=announced or holds_others_words(turn.text))
+        _read(turn, kept, passing, gate, announced=announced)
         announced = announces_others_words(turn.text)
     if not fragments:
         kept = [one for one in kept if not one.fragment]
@@ -74,27 +82,31 @@ def statements(
             : max(limit, 0)
         ]
         kept = [kept[at] for at in sorted(chosen)]
-    return tuple(kept)
+    return (*kept, *passing) if episodes else tuple(kept)
 
 
 def statements_of(own: Sequence[Sentence], turn: Turn) -> tuple[Statement, ...]:
     """Return what some sentences of a turn say that is worth keeping, with fragments; they are those of `own_sentences`."""
     kept: list[Statement] = []
-    _read_sentences(own, turn, kept)
+    _read_sentences(own, turn, kept, [])
     return tuple(kept)
 
 
-def _read(turn: Turn, kept: list[Statement], gate: Gate | None, *, beside_others: bool) -> None:
-    """Add what a turn says to what is kept, and take out what it takes back."""
+def _read(turn: Turn, kept: list[Statement], passing: list[Statement], gate: Gate | None, *, announced: bool) -> None:
+    """Add what a turn says to what is kept, or was said in passing, and take out what it takes back."""
     text = turn.text[:_READ_TURN]
     if is_pasted(text):
         return
     own = list(own_sentences(text))
+    if gate is not None and len(own) <= _MOST_JUDGED:
+        beside_others = announced or gate.may_be_pasted(text)
+    else:
+        beside_others = announced or holds_others_words(text)
     if not any(refusals.takes_message_out(sentence) for sentence in own):
         let = None
         if gate is not None and len(own) <= _MOST_JUDGED:
             let = _LetThrough(gate, own, text, beside_others=beside_others)
-        _read_sentences(own, turn, kept, let, beside_others=beside_others)
+        _read_sentences(own, turn, kept, passing, let, beside_others=beside_others)
 
 
 class _LetThrough:
@@ -119,6 +131,11 @@ class _LetThrough:
             joined = _made(whole, judged.kind, importance, turn)
         return joined or _made(sentence, judged.kind, importance, turn)
 
+    def chance(self, sentence: Sentence) -> float:
+        """Return the chance that a sentence is worth keeping."""
+        judged = self._judged.get(sentence.raw)
+        return 0.0 if judged is None else judged.chance
+
     def refuses(self, sentence: Sentence) -> bool:
         """Return True for what a rule knows in a message of others' words, if it is not likely the person's own."""
         judged = self._judged.get(sentence.raw)
@@ -129,6 +146,7 @@ def _read_sentences(
     own: Sequence[Sentence],
     turn: Turn,
     kept: list[Statement],
+    passing: list[Statement],
     let: _LetThrough | None = None,
     *,
     beside_others: bool = False,
@@ -136,6 +154,7 @@ def _read_sentences(
     earlier: list[Statement] = [] if beside_others else kept  # what a sentence may change
     before: Sentence | None = None
     corrects = False
+    besides: list[list[Sentence]] = [[]]  # what was not kept, in runs
     for sentence in own:
         topic = refusals.takes_back(sentence.low)
         instead = refusals.said_instead(sentence.low)
@@ -144,7 +163,8 @@ def _read_sentences(
             sentence, corrects = without_fillers(sentence.behind(instead)), True  # noqa: PLW2901 - the rest of it
         elif topic is not None:
             _take_back(earlier, topic)
-            before = None
+            del passing[:]
+            besides, before = [[]], None
             continue
         if _only_corrects(sentence.low):
             corrects = True
@@ -155,7 +175,30 @@ def _read_sentences(
             found = _found_in(sentence, before, turn, earlier, let, corrects=corrects)
         if found is not None and not (beside_others and found.fragment):
             _keep(replace(found, beside_others=beside_others), kept)
+            besides.append([])
+        elif not sentence.asks:
+            besides[-1].append(sentence)
         before, corrects = sentence, False
+    if not beside_others and (let is not None or len(own) <= _MOST_JUDGED):
+        passing += _episodes(besides, turn, let)
+
+
+def _episodes(runs: Iterable[Sequence[Sentence]], turn: Turn, let: _LetThrough | None) -> Iterator[Statement]:
+    """Yield what was said in passing: sentences behind each other, as many as fit, of which one at least may be worth keeping."""
+    for run in runs:
+        texts: list[tuple[str, float]] = []
+        for one in run:
+            chance = _UNJUDGED_EPISODE if let is None else let.chance(one)
+            end = "。" if one.dense else ". "
+            if texts and len(texts[-1][0]) + len(end) + len(one.raw) <= _LONGEST:
+                text, best = texts.pop()
+                texts.append((f"{text}{end}{one.raw}", max(best, chance)))
+            else:
+                texts.append((one.raw, chance))
+        for text, chance in texts:
+            made = _made(sentence_of(text), StatementKind.FACT, chance, turn) if chance >= _LEAST_EPISODE else None
+            if made is not None:
+                yield replace(made, episode=True)
 
 
 def own_sentences(text: str) -> Iterator[Sentence]:

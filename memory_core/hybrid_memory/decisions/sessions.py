@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.decisions.tier_context import StoredTierContext, buffer_changes, buffers_of, changes_of
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.model import Memory, MemoryId, Moved, Scope
+from hybrid_memory.model import Kind, Memory, MemoryId, Moved, Scope
 from hybrid_memory.store.writing import BufferState, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
@@ -21,6 +21,7 @@ from hybrid_memory.tiers.buffers import Item
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
     from hybrid_memory.store.writing import WriteView
+    from hybrid_memory.tiers.buffers import Buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,11 @@ def decide_end(
     )
 
 
+def _holds_episodes_alone(view: WriteView, buffers: Buffers) -> bool:
+    ids = [one.id for one in buffers.sensory] + [one.item.id for one in buffers.short_term]
+    return all(one.kind is Kind.EPISODE for one in view.get(ids).values())
+
+
 def _tier_changes(moved: Sequence[Moved]) -> tuple[SetTier, ...]:
     return tuple(SetTier(move.id, move.after, move.reason) for move in moved)
 
@@ -111,15 +117,18 @@ def decide_sweep(
     rules: flow.FlowRules,
     vectors_of: VectorsOf,
 ) -> WriteBatch:
-    """Return what ending the unnamed sessions changes that were silent for ``idle``, because their connections broke off.
+    """Return what ending the sessions changes that were silent for ``idle``.
 
+    These are unnamed ones, whose connections broke off, and those of hooks, of which nobody tells for certain when they end.
     ``tasks`` are the open working memories of the namespace; those of such sessions end as well.
     """
     tier_changes: list[SetTier] = []
     buffers: list[BufferState] = []
     for state in view.buffers():
-        if is_unnamed_session(state.session) and view.now - state.touched_at >= idle:
-            abandoned = buffers_of(view, state.session, state.agent)
+        if view.now - state.touched_at < idle:
+            continue
+        abandoned = buffers_of(view, state.session, state.agent)
+        if is_unnamed_session(state.session) or _holds_episodes_alone(view, abandoned):
             step = flow.end_session(abandoned, StoredTierContext(view, abandoned, vectors_of), rules)
             tier_changes.extend(_tier_changes(step.moved))
             buffers.append(BufferState(state.session, state.agent, None, view.now))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.ids import pair_draw
-from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Moved, Tier, Usage
+from hybrid_memory.model import BUFFER_TIERS, Kind, Memory, MemoryId, Moved, Tier, Trust, Usage
 from hybrid_memory.store.writing import BufferState, SetTier, Update
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory.tiers.flow import with_new_version, without_memories
@@ -30,7 +30,8 @@ class StoredTierContext:
     """A `tiers.flow.TierContext` over a `WriteView`: each answer is looked up once, and only when a rule asks.
 
     ``vectors_of`` reads stored vectors from a cache; those that it lacks, because another write came between, are read from the
-    view. ``fresh`` are the vectors of this write, ``extra_uses`` the uses that it adds, ``pinned`` what it pins.
+    view. ``fresh`` are the vectors of this write, ``extra_uses`` the uses that it adds, ``pinned`` what it pins, ``new`` is the memory
+    that it adds.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class StoredTierContext:
         fresh: Mapping[MemoryId, NDArray[np.float32]] | None = None,
         extra_uses: Mapping[MemoryId, int] | None = None,
         pinned: Collection[MemoryId] = (),
+        new: Memory | None = None,
     ) -> None:
         self._view = view
         self._ids = tuple(dict.fromkeys(_ids_in(buffers)))
@@ -48,6 +50,7 @@ class StoredTierContext:
         self._vectors: dict[MemoryId, NDArray[np.float32]] = dict(fresh or {})
         self._extra_uses = extra_uses or {}
         self._pinned = pinned
+        self._new = new
         self._asked: set[MemoryId] = set()
         self._usage: dict[MemoryId, Usage] | None = None
         self._memories: dict[MemoryId, Memory] | None = None
@@ -72,10 +75,20 @@ class StoredTierContext:
         """Return True if a memory is pinned."""
         if memory_id in self._pinned:
             return True
+        memory = self._memory(memory_id)
+        return memory is not None and memory.pinned
+
+    def is_decided(self, memory_id: MemoryId) -> bool:
+        """Return True if somebody who is trusted decided to keep a memory."""
+        memory = self._memory(memory_id)
+        return memory is not None and memory.kind is not Kind.EPISODE and memory.trust is not Trust.UNTRUSTED
+
+    def _memory(self, memory_id: MemoryId) -> Memory | None:
+        if self._new is not None and self._new.id == memory_id:
+            return self._new
         if self._memories is None:
             self._memories = self._view.get(self._ids)
-        memory = self._memories.get(memory_id)
-        return memory is not None and memory.pinned
+        return self._memories.get(memory_id)
 
     def _vector(self, memory_id: MemoryId) -> NDArray[np.float32] | None:
         if memory_id not in self._vectors and memory_id not in self._asked:

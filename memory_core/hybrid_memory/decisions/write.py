@@ -53,6 +53,7 @@ KIND_OF: Mapping[MemoryType, Kind] = {
     MemoryType.WORKING: Kind.TASK,
     MemoryType.EPISODIC: Kind.SUMMARY,
 }
+_SAID = (Kind.OBSERVATION, Kind.EPISODE)  # what makes a habit when it is said again and again
 _TIER_OF: Mapping[MemoryType, Tier] = {
     MemoryType.LONG_TERM: Tier.LONG_TERM,
     MemoryType.WORKING: Tier.WORKING,
@@ -190,7 +191,7 @@ def _is_same_statement(memory: Memory, prepared: PreparedWrite, trust: Trust) ->
         and memory.speaker == request.speaker
         and memory.origin is request.origin
         and memory.trust is trust
-        and memory.kind is KIND_OF[request.memory_type]
+        and memory.kind is _kind_of(request)
         and memory.key == request.key
         and request.occurred_at in (None, memory.occurred_at)
         and request.supersedes in (None, memory.supersedes, memory.disputes)
@@ -250,7 +251,7 @@ def _new_memory(prepared: PreparedWrite, view: WriteView, trust: Trust) -> Memor
         session=prepared.session,
         agent=prepared.scope.agent,
         content=request.content,
-        kind=KIND_OF[request.memory_type],
+        kind=_kind_of(request),
         tier=_TIER_OF.get(request.memory_type, Tier.SENSORY),
         importance=prepared.importance,
         created_at=view.now,
@@ -274,6 +275,10 @@ def _new_memory(prepared: PreparedWrite, view: WriteView, trust: Trust) -> Memor
     )
 
 
+def _kind_of(request: WriteRequest) -> Kind:
+    return Kind.EPISODE if request.episode else KIND_OF[request.memory_type]
+
+
 def _is_pinned(request: WriteRequest, trust: Trust) -> bool:
     """Return True if a statement is pinned: what is untrusted cannot put itself at the head of each brief."""
     return request.pinned and trust is not Trust.UNTRUSTED
@@ -287,7 +292,9 @@ def _insert_observation(
     before = buffers_of(view, memory.session, memory.agent)
     buffers = flow.without_memories(before, {one.id for one in change.leaving})
     fresh = {} if prepared.encoded.vector is None else {memory.id: prepared.encoded.vector}
-    context = StoredTierContext(view, buffers, vectors_of, fresh, pinned={memory.id} if memory.pinned else ())
+    context = StoredTierContext(
+        view, buffers, vectors_of, fresh, pinned={memory.id} if memory.pinned else (), new=memory
+    )
     step = flow.admit(buffers, Item(memory.id, "", memory.importance), context, rules.flow)
     memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
     written = buffer_changes(view, memory.session, memory.agent, before, step.buffers)
@@ -341,9 +348,9 @@ def _habit_promotion(memory: Memory, repeats: Sequence[Memory], habit_sessions: 
 
     What a tool repeats makes no habit of what a person said, nor the other way round.
     """
-    alike = [one for one in repeats if one.kind is Kind.OBSERVATION and have_one_authority(one.trust, memory.trust)]
+    alike = [one for one in repeats if one.kind in _SAID and have_one_authority(one.trust, memory.trust)]
     sessions = {one.session for one in alike} | {memory.session}
-    if len(sessions) < habit_sessions or memory.kind is not Kind.OBSERVATION:
+    if len(sessions) < habit_sessions or memory.kind not in _SAID:
         return ()
     first = alike[0]
     if first.tier is Tier.LONG_TERM:
@@ -359,7 +366,7 @@ def _habit_again(same: Memory, repeats: Sequence[Memory], request: WriteRequest,
     The one that was may have been corrected or forgotten, and each of these sessions has the words already: no new memory comes to make
     the habit.
     """
-    alike = [one for one in repeats if one.kind is Kind.OBSERVATION and have_one_authority(one.trust, same.trust)]
+    alike = [one for one in repeats if one.kind in _SAID and have_one_authority(one.trust, same.trust)]
     made = any(one.tier is Tier.LONG_TERM for one in alike) or request.memory_type is not MemoryType.SHORT_TERM
     sessions = {one.session for one in alike}
     if made or len(sessions) < habit_sessions:

@@ -27,6 +27,7 @@ _TYPES = {
     Kind.INSIGHT: "Insight",
     Kind.SUMMARY: "Summary",
     Kind.TASK: "Task",
+    Kind.EPISODE: "Episode",
 }
 _PERSON = "human:user"
 _BY = {

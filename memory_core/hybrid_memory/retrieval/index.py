@@ -38,6 +38,7 @@ from hybrid_memory.retrieval.query import Below, IndexStatistics, Ranking, Refle
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.rank import SearchContext, rank, rank_hidden
 from hybrid_memory.retrieval.ranking_parameters import FITTED
+from hybrid_memory.retrieval.ranking_signals import MICROS_PER_DAY
 from hybrid_memory.retrieval.shares import few_untrusted
 from hybrid_memory.retrieval.term_weights import name_shares, name_strength
 from hybrid_memory.retrieval.understanding import Understanding, understand
@@ -238,11 +239,12 @@ class NamespaceIndex:
     def similar(
         self, vector: NDArray[np.float32], *, k: int, floor: float, now: datetime
     ) -> list[tuple[MemoryId, float]]:
-        """Return at most ``k`` live memories whose cosine with ``vector`` is ``floor`` or more, the most alike first."""
+        """Return at most ``k`` live memories, no episodes, whose cosine with ``vector`` is ``floor`` or more, the most alike first."""
         with self._lock:
             if k < 1 or not self._matrix.fits(vector):
                 return []
-            near, cosines = self._matrix.top(vector, k, self._columns.visible(now))
+            shown = self._columns.visible(now) & ~self._columns.is_episode()
+            near, cosines = self._matrix.top(vector, k, shown)
             found = zip(near.tolist(), cosines.tolist(), strict=True)
             return [(self._columns.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
@@ -283,6 +285,23 @@ class NamespaceIndex:
         with self._lock:
             rows = self._visible_of(self._columns.with_hash(content_hash), now)
             return self._ids_at(sorted(rows, key=lambda row: int(self._columns.created_at.values[row])))
+
+    def episodes_to_sweep(self, before: datetime, most: int, now: datetime) -> list[MemoryId]:
+        """Return the episodes, oldest first, that were written before a moment or are more than ``most``.
+
+        None of them speaks of a day ahead.
+        """
+        with self._lock:
+            columns = self._columns
+            rows = np.flatnonzero(columns.is_episode() & ~columns.gone.values)
+            rows = rows[np.argsort(columns.created_at.values[rows], kind="stable")]
+            old = columns.created_at.values[rows] < to_micros(before)
+            old[: max(len(rows) - most, 0)] = True
+            rows = rows[old]
+            places, days = columns.days.of(rows)
+            ahead = np.zeros(len(rows), np.bool_)
+            ahead[places[days >= to_micros(now) // MICROS_PER_DAY]] = True
+            return columns.ids.ids_of(rows[~ahead])
 
     def key_holders(self, session: str, key: str, now: datetime) -> list[MemoryId]:
         """Return the live working memories that a session keeps under a key, newest first: writes leave one for each authority."""

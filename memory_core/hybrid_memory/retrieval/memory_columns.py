@@ -46,6 +46,7 @@ _KIND_CODE = {str(kind): code for code, kind in enumerate(KINDS)}
 _TRUST_CODE = {str(trust): code for code, trust in enumerate(TRUST_ORDER)}
 FADED = _TIER_CODE[Tier.FADED]
 _TRUSTED = _TRUST_CODE[TRUSTED_FROM]
+_EPISODE, _LONG_TERM = _KIND_CODE[Kind.EPISODE], _TIER_CODE[Tier.LONG_TERM]
 
 
 class MemoryColumns:
@@ -254,6 +255,14 @@ class MemoryColumns:
         trusted: Mask = trust >= _TRUSTED
         return trusted
 
+    def is_episode(self, rows: NDArray[np.intp] | None = None) -> Mask:
+        """Return which rows (of all, when not given) were said in passing, and nothing came of them yet (`Memory.is_episode`)."""
+        kind, tier = (
+            (self.kind.values, self.tier.values) if rows is None else (self.kind.values[rows], self.tier.values[rows])
+        )
+        episodes: Mask = (kind == _EPISODE) & (tier != _LONG_TERM)
+        return episodes
+
     def lately_visible(self) -> Mask:
         """Return the rows that could be found at the time of the last reading."""
         return self._live.latest()
@@ -263,6 +272,8 @@ class MemoryColumns:
         mask: Mask = ~self.gone.values
         if where.memory_type is not None:
             mask &= _OF_TYPE[where.memory_type][self.tier.values]
+        if where.unasked:
+            mask &= ~self.is_episode()
         if where.session is not None:
             mask &= self.session.values == self.sessions.find(where.session)
         if where.speaker is not None:
@@ -270,16 +281,21 @@ class MemoryColumns:
         if where.min_trust is not None:
             mask &= self.trust.values >= _TRUST_CODE[Trust(where.min_trust)]
         if where.since is not None or where.until is not None:
-            happened = self.happened_at()
-            if where.since is not None:
-                mask &= happened >= to_micros(where.since)
-            if where.until is not None:
-                mask &= happened < to_micros(where.until)
+            mask &= self._happened_within(where.since, where.until)
         for labels, wanted in ((self.tags, where.tags), (self.metadata, _pairs(where.metadata))):
             for label in wanted:
                 carrying = np.zeros(len(self), np.bool_)
                 carrying[labels.having(label)] = True
                 mask &= carrying
+        return mask
+
+    def _happened_within(self, since: datetime | None, until: datetime | None) -> Mask:
+        happened = self.happened_at()
+        mask: Mask = np.ones(len(happened), np.bool_)
+        if since is not None:
+            mask &= happened >= to_micros(since)
+        if until is not None:
+            mask &= happened < to_micros(until)
         return mask
 
     def happened_at(self, rows: NDArray[np.intp] | None = None, now: datetime | None = None) -> NDArray[np.int64]:

@@ -24,8 +24,8 @@ class ChangeSet:
 
     ``inserted`` are new rows. ``updated_rows`` are existing rows whose changeable fields are written anew. ``retiered`` are
     the other existing rows that change: of these only ``tier`` and ``rev`` differ. ``before`` holds the former state of
-    every existing row that was asked for. ``vectors`` belong to ``inserted`` and to ``revectored``, which are existing rows,
-    and ``passages`` to some of those.
+    every existing row that was asked for, ``removed`` are those that go. ``vectors`` belong to ``inserted`` and to ``revectored``, which
+    are existing rows, and ``passages`` to some of those.
     """
 
     log: tuple[LogEntry, ...]
@@ -37,11 +37,12 @@ class ChangeSet:
     after: Mapping[MemoryId, Memory]
     vectors: Mapping[MemoryId, NDArray[np.float32]]
     passages: Mapping[MemoryId, bytes]
+    removed: tuple[Memory, ...] = ()
 
     @property
     def memories(self) -> dict[MemoryId, Memory]:
-        """The state after the write of every memory that the log names."""
-        return {entry.id: self.after[entry.id] for entry in self.log}
+        """The state after the write of every memory that the log names, and that is still there."""
+        return {entry.id: self.after[entry.id] for entry in self.log if entry.id in self.after}
 
 
 def build_change_set(
@@ -74,6 +75,7 @@ def build_change_set(
     # What else is changed is read once.
     wanted = {update.memory.id for update in batch.updates}
     wanted |= {set_tier.id for set_tier in batch.tier_changes} | {set_vector.id for set_vector in batch.vectors}
+    wanted |= set(batch.removals)
     before = dict(stored(wanted - builder.after.keys()))
     builder.after.update(before)
     for update in batch.updates:
@@ -82,9 +84,10 @@ def build_change_set(
         builder.set_tier(set_tier)
     for set_vector in batch.vectors:
         builder.set_vector(set_vector, dimensions)
+    removed = tuple(builder.remove(id_) for id_ in batch.removals)
     # A row that was changed several times is written once, in its last state.
     new = [insert.memory.id for insert in batch.inserts]
-    changed = [id_ for id_, memory in before.items() if builder.after[id_].rev != memory.rev]
+    changed = [id_ for id_, one in before.items() if id_ in builder.after and builder.after[id_].rev != one.rev]
     return ChangeSet(
         log=tuple(builder.log),
         inserted=tuple(builder.after[id_] for id_ in new),
@@ -95,6 +98,7 @@ def build_change_set(
         after=builder.after,
         vectors=builder.vectors,
         passages=builder.passages,
+        removed=removed,
     )
 
 
@@ -176,6 +180,12 @@ class _ChangeSetBuilder:
         current = self._existing(set_vector.id)
         self._vector(current.id, set_vector.vector, set_vector.passages, dimensions)
         self._announce(ChangeType.UPDATE, current, "vector")
+
+    def remove(self, id_: MemoryId) -> Memory:
+        memory = self._existing(id_)
+        del self.after[id_]
+        self._announce(ChangeType.PURGE, replace(memory, content_hash=""), "")
+        return memory
 
     def _vector(
         self, id_: MemoryId, vector: NDArray[np.float32], passages: bytes | None, dimensions: int | None

@@ -134,12 +134,13 @@ KEPT_UNDOS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteBatch:
-    """What one write does; applied together or not at all, in the order inserts, updates, tiers, vectors, uses.
+    """What one write does; applied together or not at all, in the order inserts, updates, tiers, vectors, uses, removals.
 
     ``action`` and ``actor`` go into the log. An update, tier or vector of a memory that does not exist raises
     `ConcurrentModification`, an insert of an id that exists raises `ConstraintViolation`; setting the tier that a memory has
     already changes nothing. ``result`` is whatever the caller wants to have back; the store looks at it only to keep it for
-    a request with a key. ``undo`` is kept for who wants to undo this write, ``undone`` names a kept one that is used up.
+    a request with a key. The rows of ``removals`` go, with vectors, usage and answers that name them; no memory that stays may name one.
+    ``undo`` is kept for who wants to undo this write, ``undone`` names a kept one that is used up.
     """
 
     action: str
@@ -150,6 +151,7 @@ class WriteBatch:
     updates: tuple[Update, ...] = ()
     buffers: tuple[BufferState, ...] = ()
     uses: tuple[RecordUse, ...] = ()
+    removals: tuple[MemoryId, ...] = ()
     result: Any = None
     undo: UndoRecord | None = None
     undone: str | None = None

@@ -14,7 +14,7 @@ from dataclasses import replace
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import LATEST_MICROS
 from hybrid_memory.store.audit_notes import fields_of
-from hybrid_memory.store.syncing import SYNC, LoggedChange, RowStamps
+from hybrid_memory.store.syncing import SWEEP, SYNC, LoggedChange, RowStamps
 from hybrid_memory.store.writing import ChangeType
 
 NEW = RowStamps()
@@ -41,11 +41,12 @@ def stamped(
 ) -> tuple[dict[MemoryId, RowStamps], int]:
     """Return what is known of memories after some entries of the log, of those that it changes, and the newest stamp.
 
-    ``known`` is what was known of them before. Entries of a synchronisation are passed over: their changes have stamps.
+    ``known`` is what was known of them before. Entries of a synchronisation are passed over: their changes have stamps. So are those of
+    a sweep: nobody else knows of these memories.
     """
     found: dict[MemoryId, RowStamps] = {}
     for entry in entries:
-        if entry.action == SYNC or not entry.id:
+        if entry.action in (SYNC, SWEEP) or not entry.id:
             continue
         clock = next_stamp(clock, entry.at)
         before = found.get(entry.id) or known.get(entry.id) or NEW

@@ -282,11 +282,13 @@ def _raw_values(row: RowStamps) -> dict[str, Any]:
 
 
 def told(view: SyncView, ids: Sequence[MemoryId]) -> list[MemoryChange]:
-    """Return what is known of some memories, as it is told to others: each field as it was set."""
+    """Return what is known of some memories, as it is told to others: each field as it was set. Episodes stay on this machine."""
     rows, memories, usage = view.rows(ids), view.memories(ids), view.usage(ids)
     found = []
     for id_ in ids:
         row, memory = rows.get(id_, NEW), memories.get(id_)
+        if memory is not None and memory.is_episode:
+            continue
         if memory is not None:
             memory = replace(memory, **_raw_values(row))
             state = State(memory=memory, usage=usage.get(id_), stamps=row.stamps, born=row.born, gone=row.gone)

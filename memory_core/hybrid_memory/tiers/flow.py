@@ -3,7 +3,7 @@
 Called by `hybrid_memory.decisions`: `admit` for a new observation, `repeat`, `recall` and `end_session`.
 
 The rules of each buffer are the reference's (`tiers.buffers`). One thing differs: where the reference loses what leaves a buffer,
-it goes on to long-term here when it earned that, and otherwise fades, which keeps it findable.
+it goes on to long-term here when somebody decided to keep it, or it earned that, and otherwise fades, which keeps it findable.
 """
 
 from __future__ import annotations
@@ -31,13 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowRules:
-    """Sizes and thresholds. A leaving memory is kept in long-term from ``earned_importance`` or ``earned_uses`` on."""
+    """Sizes and thresholds.
+
+    A leaving memory is kept in long-term from ``earned_importance`` or ``earned_uses`` on; with ``keeps_decisions`` also what somebody
+    decided to keep.
+    """
 
     sensory_buffer: int = 4
     threshold_to_short_term: float = 0.1
     short_term: ShortTermRules = field(default_factory=ShortTermRules)
     earned_importance: float = 0.7
     earned_uses: int = 2
+    keeps_decisions: bool = True
 
 
 def flow_rules(settings: StoreSettings) -> FlowRules:
@@ -52,6 +57,7 @@ def flow_rules(settings: StoreSettings) -> FlowRules:
         ),
         earned_importance=settings.earned_importance,
         earned_uses=settings.earned_uses,
+        keeps_decisions=settings.keeps_decisions,
     )
 
 
@@ -72,6 +78,10 @@ class TierContext(Protocol):
 
     def pinned(self, memory_id: MemoryId) -> bool:
         """Return True if a memory is pinned."""
+        ...
+
+    def is_decided(self, memory_id: MemoryId) -> bool:
+        """Return True if somebody who is trusted decided to keep a memory; False for what was said in passing."""
         ...
 
 
@@ -213,6 +223,9 @@ def _promotion_reason(item: Item, context: TierContext, rules: FlowRules, count:
         return "important"
     if context.uses(item.id) + count >= rules.earned_uses:
         return "used"
+    weighs = (item.importance or 0.0) >= rules.threshold_to_short_term
+    if rules.keeps_decisions and weighs and context.is_decided(item.id):
+        return "kept on purpose"
     return None
 
 

@@ -30,7 +30,7 @@ _DATE = 0.12
 _NAME = 0.12
 _ADDRESS = 0.12
 _NEW = 0.1
-_KIND = {Kind.OBSERVATION: 0.0, Kind.TASK: 0.2, Kind.SUMMARY: 0.25, Kind.INSIGHT: 0.35}
+_KIND = {Kind.OBSERVATION: 0.0, Kind.EPISODE: 0.0, Kind.TASK: 0.2, Kind.SUMMARY: 0.25, Kind.INSIGHT: 0.35}
 # A question tells less about the asker than a statement.
 _QUESTION_DAMPING = 0.6
 _NEW_HALF_LIFE = timedelta(days=7)

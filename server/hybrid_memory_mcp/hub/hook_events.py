@@ -24,7 +24,7 @@ from hybrid_memory.capture.model import Statement, Turn
 from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.keeping import change_by
+from hybrid_memory.keeping import Change, change_by
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope
 from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ReadRequest, ReadResult, WriteRequest
@@ -281,7 +281,8 @@ class _EventAtWork:
         kept = 0
         said = [Turn(turn.text, _moment(turn.at, now)) for turn in turns]
         announced = self._was_announced(batch, turns)
-        for one in statements(said, fragments=True, announced=announced, gate=service.gate()):
+        keeps_episodes = service.settings.episode_days > 0
+        for one in statements(said, fragments=True, announced=announced, gate=service.gate(), episodes=keeps_episodes):
             # What may be somebody else's words is not known elsewhere as the person's.
             scope = replace(at.scope, about_me_is_personal=False) if one.beside_others else at.scope
             key = _request_key(batch, one.text)
@@ -290,13 +291,13 @@ class _EventAtWork:
             if known or _spoken(one.text) in echoes:
                 continue
             with suppress(InvalidInput):  # nothing that another try would mend
-                change = change_by(service, scope, one)
+                change = Change(one) if one.episode else change_by(service, scope, one)
                 if change is None:
                     continue
                 source = f"{HOOK_SOURCE}{batch.client}{BESIDE_OTHERS if one.beside_others else ''}"
                 request = _request(change.statement, scope, source)
                 written = service.write(scope, replace(request, supersedes=change.supersedes), key=key)
-                kept += written.duplicate_of is None
+                kept += written.duplicate_of is None and not one.episode
         return kept
 
     def _was_announced(self, batch: BatchTold, turns: list[TurnTold]) -> bool:
@@ -359,13 +360,15 @@ def _note(service: MemoryService, at: _At, request: ReadRequest, found: ReadResu
 def _request(statement: Statement, scope: Scope, source: str) -> WriteRequest:
     return WriteRequest(
         content=statement.text,
-        memory_type=MemoryType.LONG_TERM,  # judged already; it need not prove itself by being said again
+        # What is no episode was judged already; it need not prove itself by being said again.
+        memory_type=MemoryType.SHORT_TERM if statement.episode else MemoryType.LONG_TERM,
         importance=statement.importance,
         tags=tuple(statement.tags),
         origin=Origin.USER,
         session=scope.session,
         source=source,
         occurred_at=statement.occurred_at,
+        episode=statement.episode,
     )
 
 

@@ -30,11 +30,24 @@ def kept(text, gate):
     return [one.text for one in statements([Turn(text, NOW)], gate=gate)]
 
 
-def sure_of(chance, threshold=0.6, strict=0.9):
-    """A gate that gives each sentence one chance."""
+def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.5):
+    """A gate that gives each sentence one chance, and each message one of being pasted."""
     weights = np.zeros((2 + 14 + 1, 4), np.float32)
     weights[-1] = np.log(chance / (1 - chance)), -5, -5, -5
-    return Gate(vectors=lambda texts: np.zeros((len(texts), 1)), weights=weights, threshold=threshold, strict=strict)
+    others = np.zeros(1 + 21 + 1, np.float32)
+    others[-1] = np.log(pasted / (1 - pasted))
+    return Gate(
+        vectors=lambda texts: np.zeros((len(texts), 1)),
+        weights=weights,
+        pasted=others,
+        threshold=threshold,
+        strict=strict,
+        others=0.1,
+    )
+
+
+def in_passing(text, gate=None):
+    return [one.text for one in statements([Turn(text, NOW)], gate=gate, episodes=True) if one.episode]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +94,10 @@ def test_what_may_be_somebody_elses_has_to_be_surer():
     assert len(kept(PASTED, sure_of(0.95))) == 3
 
 
+def test_what_only_looks_pasted_is_kept_as_the_persons_own():
+    assert len(kept(PASTED, sure_of(0.7, pasted=0.01))) == 3
+
+
 def test_what_a_rule_knows_is_not_kept_where_it_is_likely_somebody_elses():
     assert kept("Is that right?\nI live in Linz now", None) == ["I live in Linz now"]
     assert kept("Is that right?\nI live in Linz now", sure_of(0.4)) == []
@@ -116,6 +133,56 @@ def test_more_sentences_than_anybody_types_are_not_judged():
 
 def test_a_sentence_that_leans_on_the_one_before_is_kept_behind_it():
     assert "Basel has its own depot. It opens at six" in kept("Basel has its own depot. It opens at six.", sure_of(0.7))
+
+
+def test_what_is_not_likely_enough_was_said_in_passing():
+    text = "the kiln only fires on Thursdays"
+    assert (kept(text, sure_of(0.3)), in_passing(text, sure_of(0.3))) == ([], [text])
+
+
+def test_what_is_said_in_passing_stays_together():
+    assert in_passing("The bus was late. A goose sat on the road!", sure_of(0.3)) == [
+        "The bus was late. A goose sat on the road"
+    ]
+
+
+def test_an_episode_is_as_important_as_its_best_sentence_is_likely():
+    (one,) = statements([Turn("the bus was late again", NOW)], gate=sure_of(0.3), episodes=True)
+    assert (one.episode, round(one.importance, 2)) == (True, 0.3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why is the bus late again?",
+        "the api key is sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c",
+        "off the record, the kiln only fires on Thursdays",
+        PASTED,
+        "```py\nprint(1)\n```",
+    ],
+)
+def test_questions_secrets_pastes_code_and_what_is_not_to_be_remembered_are_no_episodes(text):
+    assert in_passing(text, sure_of(0.3)) == []
+
+
+def test_what_hardly_anybody_would_want_back_is_no_episode():
+    assert in_passing("the bus was late again", sure_of(0.02)) == []
+
+
+def test_without_a_gate_all_own_statements_that_no_rule_knows_are_episodes():
+    assert in_passing("the bus was late again") == ["the bus was late again"]
+
+
+def test_what_is_kept_was_not_said_in_passing():
+    assert in_passing("I live in Linz now. The bus was late again.") == ["The bus was late again"]
+
+
+def test_what_is_taken_back_is_no_episode():
+    assert in_passing("The bus was late again. Forget what I said.") == []
+
+
+def test_nothing_but_what_lasts_is_told_to_who_does_not_ask_for_episodes():
+    assert statements([Turn("the bus was late again", NOW)], gate=sure_of(0.3)) == ()
 
 
 def test_what_is_surer_is_more_important():

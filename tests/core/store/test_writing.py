@@ -402,3 +402,36 @@ def test_a_closed_store_refuses_every_call(store):
     for call in calls:
         with pytest.raises(StoreClosed):
             call()
+
+
+SWEPT = always(action="sweep", removals=(MemoryId("a"),))
+
+
+def test_a_removed_memory_is_gone_with_its_vector_and_its_use(store):
+    store.pin_embedder("hash", DIMENSIONS)
+    inserts = (Insert(memory("a"), vector(1)), Insert(memory("b"), vector(2)))
+    store.write("default", None, always(inserts=inserts))
+    store.touch("default", [RecordUse(MemoryId("a"), LATER)])
+    store.write("default", None, SWEPT)
+    assert list(rows(store.snapshot("default"))) == ["b"]
+    assert list(store.vectors("default", [MemoryId("a"), MemoryId("b")])) == ["b"]
+    assert store.usage("default", [MemoryId("a")]) == {}
+
+
+def test_the_log_tells_of_a_removal_without_the_digest_of_its_words(store):
+    put(store, "a")
+    store.write("default", None, SWEPT)
+    last = store.changes("default", 0)[-1]
+    assert (last.change, last.id, last.action, last.digest) == (ChangeType.PURGE, "a", "sweep", "")
+
+
+def test_what_is_removed_is_in_no_buffer(store):
+    put(store, "a", session="s", agent="a", tier=Tier.SENSORY)
+    assert members(store) == ["a"]
+    store.write("default", None, SWEPT)
+    assert members(store) == []
+
+
+def test_removing_what_is_not_there_is_refused(store):
+    with pytest.raises(ConcurrentModification):
+        store.write("default", None, SWEPT)

@@ -15,6 +15,7 @@ class Facts:
     cosine: float = 0.0
     used: dict = field(default_factory=dict)
     pins: set = field(default_factory=set)
+    decided: bool = False
 
     def similarity(self, *_):
         return self.cosine
@@ -27,6 +28,9 @@ class Facts:
 
     def pinned(self, memory_id):
         return memory_id in self.pins
+
+    def is_decided(self, _):
+        return self.decided
 
 
 def item(number, importance=0.4):
@@ -75,6 +79,17 @@ def test_what_earned_it_goes_to_long_term_when_it_must_leave():
     _, used = play([item(1), item(2)], Facts(used={"m1": 2}), rules)
     _, pinned = play([item(1), item(2)], Facts(pins={"m1"}), rules)
     assert [tiers["m1"] for tiers in (important, used, pinned)] == [Tier.LONG_TERM] * 3
+
+
+def test_what_somebody_decided_to_keep_does_not_fade():
+    rules = FlowRules(sensory_buffer=0, short_term=ShortTermRules(buffer_size=1))
+    _, tiers = play([item(1), item(2)], Facts(decided=True), rules)
+    assert tiers["m1"] is Tier.LONG_TERM
+
+
+def test_what_weighs_nothing_fades_though_somebody_decided_to_keep_it():
+    _, tiers = play([item(1, 0.05)], Facts(decided=True), FlowRules(sensory_buffer=0))
+    assert tiers == {"m1": Tier.FADED}
 
 
 def test_enough_enhancement_moves_the_head_with_its_members():

@@ -79,7 +79,7 @@ def test_what_one_write_moved_to_two_places_is_told_in_two_lines(look, hear):
 
     lines = [(one["moved"]["to"], one["count"]) for one in look("now")["happened"] if "moved" in one]
 
-    assert lines[:2] in ([("faded", 5), ("short_term", 4)], [("short_term", 4), ("faded", 5)])
+    assert lines[:2] in ([("long_term", 5), ("short_term", 4)], [("short_term", 4), ("long_term", 5)])
 
 
 def test_what_is_said_again_is_seen_to_become_stronger(look, hear):

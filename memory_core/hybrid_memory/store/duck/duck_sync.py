@@ -15,10 +15,8 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import store_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
-from hybrid_memory.store.duck.purge_rows import delete_vectors, erase_digests, forget_requests_about
-from hybrid_memory.store.duck.reading_table import forget_readings_of
+from hybrid_memory.store.duck.purge_rows import delete_vectors, erase_digests, remove_rows
 from hybrid_memory.store.duck.sync_items import changed_items, item_values, put_items
-from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import check_text, to_json
 from hybrid_memory.store.memory_fields import UNCHANGEABLE
@@ -150,10 +148,6 @@ _KNOW = "INSERT INTO sync_segment (folder, name) SELECT ?, unnest(from_json(?, '
 _UNKNOW = "DELETE FROM sync_segment WHERE folder = ? AND name IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
 _FORGET_FOLDER = ("DELETE FROM sync_folder WHERE folder = ?", "DELETE FROM sync_segment WHERE folder = ?")
 _HEAD = "SELECT coalesce(max(position), 0) FROM log WHERE namespace = ? AND position < 4611686018427387904"
-_DELETE_MEMORIES = tuple(
-    f"DELETE FROM {table} WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"  # noqa: S608 - our own names
-    for table in ("memory", "usage", "sync_usage")
-)
 # Terms and the like are made anew by whoever opens the store next, or at idle times: encoding 0 asks for it.
 _SET_FIXED = Template("""
     UPDATE memory SET $assignments, terms = [], names = NULL, days = NULL, aspects = 0, encoding = 0
@@ -411,15 +405,8 @@ def _remove(
 ) -> None:
     if not ids:
         return
-    session, wanted = transaction.changes, to_json(list(ids))
     revs = view.memories(ids)
-    for statement in _DELETE_MEMORIES:
-        session.change(statement, namespace, wanted)
-    delete_vectors(session, namespace, wanted)
-    erase_digests(session, namespace, wanted)
-    forget_requests_about(session, namespace, frozenset(ids))
-    forget_readings_of(session, ids)
-    forget_undos_about(session, namespace, ids)
+    remove_rows(transaction.changes, namespace, ids)
     removed = [(id_, revs[id_].rev if id_ in revs else 1) for id_ in ids]
     _log(transaction, namespace, removal_entries(removed, _head(transaction, namespace), now, actor))
 

@@ -255,6 +255,18 @@ def _delete_memories(
     forget_undos_about(session, namespace, ids)
 
 
+def remove_rows(session: SqlSession, namespace: str, ids: Sequence[MemoryId]) -> None:
+    """Delete the rows of some memories, with all beside memories that tells of them; the log is left to the caller."""
+    wanted = to_json(list(ids))
+    for table in ("memory", "usage", "sync_usage"):
+        session.change(_DELETE.substitute(table=table), namespace, wanted)
+    delete_vectors(session, namespace, wanted)
+    erase_digests(session, namespace, wanted)
+    forget_requests_about(session, namespace, frozenset(ids))
+    forget_readings_of(session, ids)
+    forget_undos_about(session, namespace, ids)
+
+
 def forget_requests_about(session: SqlSession, namespace: str, ids: frozenset[MemoryId]) -> None:
     """Delete the stored answers of requests that name some memories."""
     for relay, number, result in session.rows(_REQUESTS, namespace):

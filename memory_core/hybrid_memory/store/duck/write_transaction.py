@@ -22,7 +22,7 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.tables import StoredRequest
 from hybrid_memory.store.duck.undo_table import keep_undo, read_undo
 from hybrid_memory.store.duck.vector_tables import VectorTable
-from hybrid_memory.store.duck.writer_cache import Head, WriterCache
+from hybrid_memory.store.duck.writer_cache import Head, LruCache, WriterCache
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
 from hybrid_memory.store.snapshots import NO_LIMIT
 from hybrid_memory.store.writing import (
@@ -208,3 +208,8 @@ def _write_memories(session: SqlSession, cache: WriterCache, namespace: str, cha
         raise ConcurrentModification("a memory to be moved does not exist here; read again and repeat")
     for memory in changes.memories.values():
         cache.note(memory)
+    if changes.removed:
+        from hybrid_memory.store.duck.purge_rows import remove_rows
+
+        remove_rows(session, namespace, [memory.id for memory in changes.removed])
+        cache.members, cache.memories = LruCache(), LruCache()  # the next write reads what it needs

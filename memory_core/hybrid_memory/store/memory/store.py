@@ -430,6 +430,9 @@ class MemoryStore:
     def _apply(records: NamespaceRecords, changes: ChangeSet, buffers: Sequence[BufferState]) -> None:
         for id_, memory in changes.memories.items():
             records.memories[id_] = replace(memory, metadata=object_from_json(object_to_json(memory.metadata)))
+        for one in changes.removed:
+            for kept in (records.memories, records.vectors, records.passages, records.usage):
+                kept.pop(one.id, None)
         records.vectors.update(changes.vectors)
         for id_ in changes.revectored:
             records.passages.pop(id_, None)

@@ -22,12 +22,10 @@ from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.conninfo import conninfo_now
 from hybrid_memory.store.postgres.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.postgres.pg_errors import translated
-from hybrid_memory.store.postgres.purge_rows import COUNT_ERASURE, delete_rows, delete_vectors, forget_requests_about
-from hybrid_memory.store.postgres.reading_table import forget_readings_of
+from hybrid_memory.store.postgres.purge_rows import COUNT_ERASURE, delete_vectors, remove_rows
 from hybrid_memory.store.postgres.storing import store_memories
 from hybrid_memory.store.postgres.sync_items import changed_items, item_values, put_items
 from hybrid_memory.store.postgres.tables import read_usage
-from hybrid_memory.store.postgres.undo_table import forget_undos_about
 from hybrid_memory.store.purge_rules import list_names
 from hybrid_memory.store.snapshots import NO_LIMIT
 from hybrid_memory.store.sync_rules import (
@@ -425,11 +423,7 @@ def _remove(session: PgSession, head: LockedHead, ids: Sequence[MemoryId], now: 
         return head
     namespace = head.namespace
     known = memories_by_id(session, namespace, ids)
-    delete_rows(session, namespace, ids)
-    erase_digests(session, namespace, list(ids))
-    forget_requests_about(session, namespace, frozenset(ids))
-    forget_readings_of(session, ids)
-    forget_undos_about(session, namespace, ids)
+    remove_rows(session, namespace, ids)
     removed = [(id_, known[id_].rev if id_ in known else 1) for id_ in ids]
     return append_entries(session, head, removal_entries(removed, head.position, now, actor))
 

@@ -45,6 +45,7 @@ class Prefetched:
             self.memories.pop(id_, None)
             self._let_place_go((memory.session, memory.agent))
         for memory in changes.before.values():
+            self.memories.pop(memory.id, None)
             self._let_place_go((memory.session, memory.agent))
         for buffer in batch.buffers:
             self._let_place_go((buffer.session, buffer.agent))

@@ -178,6 +178,15 @@ def delete_rows(session: PgSession, namespace: str, ids: Collection[MemoryId]) -
         session.send(statement, namespace, list(ids))
 
 
+def remove_rows(session: PgSession, namespace: str, ids: Sequence[MemoryId]) -> None:
+    """Delete the rows of some memories, with all beside memories that tells of them; the log is left to the caller."""
+    delete_rows(session, namespace, ids)
+    erase_digests(session, namespace, list(ids))
+    forget_requests_about(session, namespace, frozenset(ids))
+    forget_readings_of(session, ids)
+    forget_undos_about(session, namespace, ids)
+
+
 def delete_vectors(session: PgSession, namespace: str, ids: Collection[MemoryId]) -> None:
     """Delete the vectors of some memories by every embedder."""
     session.send(_DELETE_VECTORS, namespace, list(ids))

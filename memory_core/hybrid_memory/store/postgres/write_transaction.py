@@ -253,3 +253,7 @@ def _send_memories(locked: LockedNamespace, changes: ChangeSet) -> None:
     for memory in changes.updated_rows:
         update_memory(session, memory)
     set_tiers(session, changes.retiered)
+    if changes.removed:
+        from hybrid_memory.store.postgres.purge_rows import remove_rows
+
+        remove_rows(session, locked.name, [memory.id for memory in changes.removed])
