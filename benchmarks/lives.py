@@ -1,6 +1,7 @@
 """Played lives: what an assistant stored over weeks, what its person asks later, and what the tools then answer.
 
-    python -m benchmarks.lives [FILE ...] [--check] [--embedder universal|static|multilingual|minilm|fastembed:MODEL] [--misses] [--json]
+    python -m benchmarks.lives [FILE ...] [--check] [--chatter N [--without-tiers]] [--misses] [--json]
+        [--embedder universal|static|multilingual|minilm|fastembed:MODEL]
 
 Every memory is a call of `write_memory` at its own time, every question a call of `read_memories` without other arguments, and on the
 morning after the last session a call without a query asks for the brief. What is counted is what a model sees. Without FILE the lives
@@ -11,7 +12,9 @@ The same questions are asked of the same memories by a textbook's BM25, and by t
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import random
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -29,8 +32,8 @@ from rich.table import Table
 from benchmarks import waiting
 from benchmarks.plain_bm25 import ranked
 from benchmarks.sets import Collection, Question, collections_of
-from hybrid_memory.model import Scope
-from hybrid_memory.requests import ReadRequest
+from hybrid_memory.model import MemoryType, Origin, Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
@@ -42,6 +45,10 @@ _TOOLS = {tool.name: tool for tool in TOOLS}
 _PASSED = ("tags", "importance", "memory_type", "origin", "speaker", "pinned")
 """What a memory of a file may carry and a model passes as it is."""
 
+DIALOGUES = Path(__file__).parent.parent / "tools" / "dialogues"
+_IN_PASSING = frozenset({"moment", "smalltalk", "joke", "feedback", "order", "hypothetical", "task"})
+_LONGEST_CHATTER = 200
+_UNLIKELY = 0.2  # importance of what was said in passing
 _NIGHT = timedelta(hours=12)
 _NO_BRIEF: Mapping[str, Any] = {"parts": (), "wrong": ()}
 _FEW = 3
@@ -138,13 +145,32 @@ def read_life(path: Path) -> Life:
     )
 
 
-def play(life: Life, *, embedder: str | None = None) -> Score:
+@dataclass(frozen=True, slots=True)
+class Chatter:
+    """What other persons said in passing, ``count`` messages after each write; without ``tiers`` it is kept as any other memory."""
+
+    count: int = 0
+    tiers: bool = True
+
+    def texts(self) -> list[str]:
+        """Return short messages with nothing to keep, in an order that is always the same."""
+        found = set()
+        for path in DIALOGUES.glob("*.jsonl"):
+            told = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+            found.update(one["text"] for one in told if not one.get("keep") and one.get("kind") in _IN_PASSING)
+        texts = sorted(one for one in found if len(one) <= _LONGEST_CHATTER)
+        random.Random(len(texts)).shuffle(texts)
+        return texts
+
+
+def play(life: Life, *, embedder: str | None = None, chatter: Chatter = Chatter()) -> Score:
     """Return what was counted when a life was played, and again by words alone.
 
     Without an ``embedder`` the store has the default one.
     """
     score = Score()
-    with _played(life, StoreSettings() if embedder is None else StoreSettings(embedder=embedder)) as player:
+    settings = StoreSettings() if embedder is None else StoreSettings(embedder=embedder)
+    with _played(life, settings, chatter) as player:
         for question, answer in player.answers():
             _count(score, life, question, answer)
             _count_bm25(score, life, question)
@@ -158,10 +184,10 @@ def play(life: Life, *, embedder: str | None = None) -> Score:
 
 
 @contextmanager
-def _played(life: Life, settings: StoreSettings) -> Iterator[_Player]:
+def _played(life: Life, settings: StoreSettings, chatter: Chatter = Chatter()) -> Iterator[_Player]:
     """Open a store of its own for a life."""
     with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
-        player = _Player(life, Path(folder), settings)
+        player = _Player(life, Path(folder), settings, chatter)
         try:
             yield player
         finally:
@@ -171,9 +197,11 @@ def _played(life: Life, settings: StoreSettings) -> Iterator[_Player]:
 class _Player:
     """Plays one life over a store of its own, through the functions of the tools."""
 
-    def __init__(self, life: Life, folder: Path, settings: StoreSettings) -> None:
+    def __init__(self, life: Life, folder: Path, settings: StoreSettings, chatter: Chatter) -> None:
         self.brief = Answer(shown=(), unknown=False, characters=0)
         self._life = life
+        self._chatter = chatter
+        self._said = itertools.cycle(chatter.texts())
         self._clock = FakeClock(life.collection.items[0].at)
         self._service = MemoryService.open(
             folder, clock=self._clock, random_source=FakeRandomSource(), settings=settings
@@ -222,6 +250,16 @@ class _Player:
         self._names_of[written].add(name)
         if pinned:
             self._call("update_memory", session, {"id": written, "pinned": True})
+
+        for text in itertools.islice(self._said, self._chatter.count):
+            said = WriteRequest(
+                content=text,
+                memory_type=MemoryType.SHORT_TERM if self._chatter.tiers else MemoryType.LONG_TERM,
+                importance=_UNLIKELY,
+                origin=Origin.USER,
+                episode=self._chatter.tiers,
+            )
+            self._service.write(self._scope(f"talk {session}"), said)
 
     def _read(self, session: str, arguments: Mapping[str, Any]) -> Answer:
         waiting.complete(self._service, self._scope(session))
@@ -314,10 +352,10 @@ def _followed(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def run(paths: Sequence[Path], *, embedder: str | None = None) -> dict[str, Score]:
+def run(paths: Sequence[Path], *, embedder: str | None = None, chatter: Chatter = Chatter()) -> dict[str, Score]:
     """Play the lives of some files; return what was counted in each."""
     lives = [read_life(path) for path in paths]
-    return {life.collection.id: play(life, embedder=embedder) for life in lives}
+    return {life.collection.id: play(life, embedder=embedder, chatter=chatter) for life in lives}
 
 
 def files(*, check: bool = False) -> list[Path]:
@@ -357,10 +395,15 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--check", action="store_true", help="play the lives that nothing is tuned to")
     parser.add_argument("--embedder", help="the one to choose; without it nobody chooses one")
+    parser.add_argument(
+        "--chatter", type=int, default=0, metavar="N", help="messages said in passing behind each memory"
+    )
+    parser.add_argument("--without-tiers", action="store_true", help="keep that chatter as any other memory")
     parser.add_argument("--misses", action="store_true", help="print the questions whose right memory is not first")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    scores = run(arguments.files or files(check=arguments.check), embedder=arguments.embedder)
+    chatter = Chatter(arguments.chatter, tiers=not arguments.without_tiers)
+    scores = run(arguments.files or files(check=arguments.check), embedder=arguments.embedder, chatter=chatter)
     scores["together"] = sum(scores.values(), start=Score())
     if arguments.json:
         json.dump({name: score.summary() for name, score in scores.items()}, sys.stdout)

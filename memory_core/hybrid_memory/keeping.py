@@ -13,17 +13,49 @@ from hybrid_memory.capture.oneself import is_about_oneself, may_be_of_oneself
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, questions
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.capture.statements import in_place_of
-from hybrid_memory.model import Memory, MemoryId, Origin, Scope
-from hybrid_memory.requests import ReadRequest, Where
+from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin, Scope
+from hybrid_memory.requests import ReadRequest, Where, WriteRequest
+from hybrid_memory.trust import BESIDE_OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hybrid_memory.requests import WriteResult
     from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.writing import RequestKey
 
 _PROMOTED = Where(unasked=True)
 _LOOKED_AT = 12  # hits of each question
 _LONGEST = 300  # characters of what one statement can replace as a whole
+
+
+def keep(
+    service: MemoryService, scope: Scope, statement: Statement, source: str, *, key: RequestKey | None = None
+) -> WriteResult | None:
+    """Store a statement of a person's, with what it changes; None for a fragment that corrects nothing.
+
+    An episode changes nothing, and begins in sensory memory; what was judged worth keeping is long-term at once.
+
+    Raises:
+        InvalidInput: it cannot be stored.
+    """
+    change = Change(statement) if statement.episode else change_by(service, scope, statement)
+    if change is None:
+        return None
+    said = change.statement
+    request = WriteRequest(
+        content=said.text,
+        memory_type=MemoryType.SHORT_TERM if said.episode else MemoryType.LONG_TERM,
+        importance=said.importance,
+        tags=tuple(said.tags),
+        origin=Origin.USER,
+        session=scope.session,
+        source=f"{source}{BESIDE_OTHERS if said.beside_others else ''}",
+        occurred_at=said.occurred_at,
+        supersedes=change.supersedes,
+        episode=said.episode,
+    )
+    return service.write(scope, request, key=key)
 
 
 @dataclass(frozen=True, slots=True)

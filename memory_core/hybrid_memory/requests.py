@@ -236,6 +236,7 @@ class ListRequest:
 
     ``state`` None lists whatever its state. ``tags``: every one of them. ``since`` (included) and ``until`` (excluded) bound the time
     something happened (``occurred_at``, else ``created_at``). ``pinned`` lists those alone that are. ``offset`` passes over so many.
+    Episodes are listed where a ``kind``, a ``tier`` or another ``state`` is asked for.
     """
 
     state: MemoryState | None = MemoryState.CURRENT
@@ -250,6 +251,11 @@ class ListRequest:
     pinned: bool = False
     limit: int = 20
     offset: int = 0
+
+    @property
+    def without_episodes(self) -> bool:
+        """Whether episodes are left out."""
+        return self.state is MemoryState.CURRENT and self.kind is None and self.tier is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +403,7 @@ class Lag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What the memory holds and how it is, for people and for ``memory://status``."""
+    """What the memory holds and how it is, for people and for ``memory://status``; ``episodes`` are not among the ``memories``."""
 
     version: str
     namespace: str
@@ -407,6 +413,7 @@ class Status:
     forgotten: int
     superseded: int
     insights: int
+    episodes: int
     sessions: int
     embedder: str
     embedder_reason: str

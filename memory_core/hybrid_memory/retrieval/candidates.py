@@ -53,6 +53,12 @@ class Candidates:
             return
         self.parts = {name: np.float32(factor) * part for name, part in self.parts.items()}
 
+    def weaken(self, which: NDArray[np.bool_], share: float) -> None:
+        """Leave of the summands of some rows a share."""
+        if share != 1 and which.any():
+            factors = np.where(which, np.float32(share), np.float32(1))
+            self.parts = {name: factors * part for name, part in self.parts.items()}
+
     def total(self) -> Floats:
         """Return the sums."""
         return total(self.parts)

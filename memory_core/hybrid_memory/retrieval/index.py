@@ -483,6 +483,7 @@ class NamespaceIndex:
                 forgotten=int((kept & (columns.forgotten_at.values != NO_TIME)).sum()),
                 superseded=int((kept & (columns.successor.values != ABSENT)).sum()),
                 insights=int((live & (columns.kind.values == _INSIGHT)).sum()),
+                episodes=int((live & columns.is_episode()).sum()),
                 sessions=int(np.count_nonzero(np.bincount(columns.session.values[live]))),
                 pending=int((live & ~self._matrix.has).sum()),
                 ahead=columns.ahead(now + MOST_CARRIED),
@@ -500,10 +501,12 @@ class NamespaceIndex:
         """Return the sessions whose name begins so, those written to last first; what came after ``asked_at`` is left out.
 
         With ``now`` what has a time that has not come counts where it was written. ``trusted``: what was written by somebody trusted
-        counts, as far as there is any.
+        counts, as far as there is any, and episodes do not.
         """
         with self._lock:
             columns, mask = self._columns, self._suggestible()
+            if trusted:
+                mask &= ~columns.is_episode()
             if trusted and np.any(of_trusted := mask & columns.is_trusted()):
                 mask = of_trusted
             written = columns.created_at.values if now is None else columns.written_at(now)

@@ -138,6 +138,7 @@ class IndexStatistics:
     forgotten: int
     superseded: int
     insights: int
+    episodes: int
     sessions: int
     pending: int
     ahead: int = 0

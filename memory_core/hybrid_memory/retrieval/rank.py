@@ -183,6 +183,8 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
         named = context.named(question)
         strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, named, parameters)
 
+        candidates.weaken(columns.is_episode(candidates.rows), parameters.episode_share)
+
     # 7. The query's own weights of relevance, recency and importance.
     weights = _weights(query)
     candidates.scale(weights[1])

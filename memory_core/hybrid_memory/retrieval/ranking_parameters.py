@@ -39,6 +39,8 @@ class RankingParameters:
     session_weight: float = 0.6  # from the two best turns of the session
     speaker_weight: float = 0.4  # if the question names who speaks
 
+    episode_share: float = 0.6  # of its score, what an episode keeps: what was promoted is preferred
+
     period_weight: float = 0.5  # for what happened in the period that the question names
     updates: bool = True  # the newer word on a thing is put above the older one
 
@@ -57,6 +59,7 @@ STEPS: Mapping[str, Mapping[str, float | bool]] = {
     "passages": {"passage_share": 0.0},
     "period": {"period_weight": 0.0},
     "conversation": {"reply_weight": 0.0, "followed_weight": 0.0, "session_weight": 0.0, "speaker_weight": 0.0},
+    "episodes": {"episode_share": 1.0},
     "newer": {"updates": False},
 }
 """What switches a step off, by the step's name, in the order of the steps."""

@@ -32,7 +32,8 @@ def is_listed(memory: Memory, wanted: ListRequest, now: datetime) -> bool:
         (wanted.pinned or None, memory.pinned),
     )
     return (
-        all(asked is None or asked == found for asked, found in equal)
+        not (wanted.without_episodes and memory.is_episode)
+        and all(asked is None or asked == found for asked, found in equal)
         and set(wanted.tags) <= set(memory.tags)
         and (wanted.since is None or happened >= wanted.since)
         and (wanted.until is None or happened < wanted.until)

@@ -62,7 +62,7 @@ def reasons_of(
         Reason.DISPUTED: other is not None and other.trust is not Trust.CONFIRMED,
         Reason.SECRET: memory.id in secrets,
         Reason.UNTRUSTED: memory.trust is Trust.UNTRUSTED,
-        Reason.HOOK: (memory.source or "").startswith(HOOK_SOURCE),
+        Reason.HOOK: (memory.source or "").startswith(HOOK_SOURCE) and not memory.is_episode,
         Reason.IMPORTED: memory.origin is Origin.IMPORT,
     }
     return tuple(one for one in Reason if holds[one])

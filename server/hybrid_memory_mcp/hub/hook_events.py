@@ -20,21 +20,20 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from hybrid_memory.capture.model import Statement, Turn
+from hybrid_memory.capture.model import Turn
 from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.keeping import Change, change_by
-from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope
+from hybrid_memory.keeping import keep
+from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.reading_journal import Shown
-from hybrid_memory.requests import ReadRequest, ReadResult, WriteRequest
+from hybrid_memory.requests import ReadRequest, ReadResult
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.settings import hook_switches
 from hybrid_memory.store.readings import Way
 from hybrid_memory.store.reviewing import HOOK_SOURCE
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.token_estimate import estimate_tokens
-from hybrid_memory.trust import BESIDE_OTHERS
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
 from hybrid_memory_mcp.mcp_api.opening_brief import fenced, opening_request, opening_text
@@ -291,13 +290,8 @@ class _EventAtWork:
             if known or _spoken(one.text) in echoes:
                 continue
             with suppress(InvalidInput):  # nothing that another try would mend
-                change = Change(one) if one.episode else change_by(service, scope, one)
-                if change is None:
-                    continue
-                source = f"{HOOK_SOURCE}{batch.client}{BESIDE_OTHERS if one.beside_others else ''}"
-                request = _request(change.statement, scope, source)
-                written = service.write(scope, replace(request, supersedes=change.supersedes), key=key)
-                kept += written.duplicate_of is None and not one.episode
+                written = keep(service, scope, one, f"{HOOK_SOURCE}{batch.client}", key=key)
+                kept += written is not None and written.duplicate_of is None and not one.episode
         return kept
 
     def _was_announced(self, batch: BatchTold, turns: list[TurnTold]) -> bool:
@@ -355,21 +349,6 @@ def _note(service: MemoryService, at: _At, request: ReadRequest, found: ReadResu
     told = Shown(ids=shown.ids, tokens=estimate_tokens(shown.context))
     scope = replace(at.scope, actor=at.scope.actor.removeprefix(_ACTOR))
     service.journal.note(scope, Way.HOOK, request, found, told, service.now())
-
-
-def _request(statement: Statement, scope: Scope, source: str) -> WriteRequest:
-    return WriteRequest(
-        content=statement.text,
-        # What is no episode was judged already; it need not prove itself by being said again.
-        memory_type=MemoryType.SHORT_TERM if statement.episode else MemoryType.LONG_TERM,
-        importance=statement.importance,
-        tags=tuple(statement.tags),
-        origin=Origin.USER,
-        session=scope.session,
-        source=source,
-        occurred_at=statement.occurred_at,
-        episode=statement.episode,
-    )
 
 
 def _request_key(batch: BatchTold, text: str) -> RequestKey:

@@ -137,3 +137,14 @@ def test_of_those_who_name_memories_the_newest_are_found(store):
     assert store.linked_to(("default",), ["a", "b"], 9) == [("default", "second"), ("default", "first")]
     assert store.linked_to(("default",), ["a", "b"], 1) == [("default", "second")]
     assert store.linked_to(("default",), [], 9) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "listed"),
+    [(ListRequest(), ["b", "a"]), (ListRequest(kind=Kind.EPISODE), ["c", "b"]), (ListRequest(tier=Tier.FADED), ["c"])],
+)
+def test_episodes_are_listed_where_they_are_asked_for(store, wanted, listed):
+    put(store, "a")
+    put(store, "b", kind=Kind.EPISODE, tier=Tier.LONG_TERM)
+    put(store, "c", kind=Kind.EPISODE, tier=Tier.FADED)
+    assert [id_ for _, id_ in store.list_memories(["default"], wanted, START)[0]] == listed

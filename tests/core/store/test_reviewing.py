@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.store.making import memory
 
-from hybrid_memory.model import Origin, Trust, Verdict
+from hybrid_memory.model import Kind, Origin, Tier, Trust, Verdict
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.reviewing import Reason, ReviewRequest
@@ -17,6 +17,8 @@ from hybrid_memory.testing import START, FakeClock
 ONE = st.fixed_dictionaries(
     {
         "trust": st.sampled_from(Trust),
+        "kind": st.sampled_from([Kind.OBSERVATION, Kind.EPISODE]),
+        "tier": st.sampled_from([Tier.LONG_TERM, Tier.FADED]),
         "origin": st.sampled_from(Origin),
         "source": st.sampled_from([None, "hook:codex", "a letter"]),
         "verdict": st.sampled_from([None, None, *Verdict]),

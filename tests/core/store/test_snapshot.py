@@ -5,7 +5,7 @@ from tests.core.store.making import DIMENSIONS, always, memory, move, patch, put
 from tests.core.store.test_writing import FULL, LATER
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store.column_batches import digest_of
 from hybrid_memory.store.duck import snapshot as duck_snapshot
@@ -13,6 +13,20 @@ from hybrid_memory.store.duck import vector_tables as duck_vectors
 from hybrid_memory.store.snapshots import NO_TIME
 from hybrid_memory.store.writing import Insert, RecordUse, SetVector
 from hybrid_memory.testing import HASHER, START
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("kind", Kind), ("tier", Tier), ("trust", Trust), ("origin", Origin)],
+    ids=lambda one: str(one)[:9],
+)
+def test_a_snapshot_can_read_every_value_that_a_memory_may_have(store, name, values):
+    for number, value in enumerate(values):
+        put(store, f"m{number}", **{name: value})
+    found = rows(store.snapshot("default"))
+    assert [found[f"m{number}"]["unreadable"] for number in range(len(values))] == [False] * len(values)
+    if name != "origin":  # of which an index knows nothing
+        assert [found[f"m{number}"][name] for number in range(len(values))] == [value.value for value in values]
 
 
 def test_a_snapshot_holds_every_column(store):

@@ -13,7 +13,7 @@ from hybrid_memory.store.reviewing import HOOK_SOURCE, Reason, ReviewPage, Revie
 
 _REVIEW = """
     WITH live AS (
-        SELECT namespace, id, disputes, trust, origin, source, verdict, created_at, rowid AS place FROM memory
+        SELECT namespace, id, kind, tier, disputes, trust, origin, source, verdict, created_at, rowid AS place FROM memory
         WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]')))
             AND forgotten_at IS NULL AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > $2)
     ), waiting AS (
@@ -21,7 +21,7 @@ _REVIEW = """
             coalesce(disputes IN (SELECT id FROM live WHERE trust <> 'confirmed'), false) AS disputed,
             id IN (SELECT unnest(from_json($3, '["VARCHAR"]'))) AS secret,
             trust = 'untrusted' AS untrusted,
-            coalesce(starts_with(source, $4), false) AS hook,
+            coalesce(starts_with(source, $4), false) AND NOT (kind = 'episode' AND tier <> 'long_term') AS hook,
             origin = 'import' AS imported
         FROM live WHERE verdict IS NULL AND trust <> 'confirmed'
     ), counts AS (

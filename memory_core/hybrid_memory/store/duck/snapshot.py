@@ -41,6 +41,7 @@ _COLUMNS = """
         (CASE tier WHEN 'sensory' THEN 0 WHEN 'short_term' THEN 1 WHEN 'long_term' THEN 2 WHEN 'faded' THEN 3
             WHEN 'working' THEN 4 WHEN 'episodic' THEN 5 ELSE -1 END)::TINYINT AS tier,
         (CASE kind WHEN 'observation' THEN 0 WHEN 'insight' THEN 1 WHEN 'summary' THEN 2 WHEN 'task' THEN 3
+            WHEN 'episode' THEN 4
             ELSE -1 END)::TINYINT AS kind,
         (CASE trust WHEN 'untrusted' THEN 0 WHEN 'agent' THEN 1 WHEN 'user' THEN 2 WHEN 'confirmed' THEN 3
             ELSE -1 END)::TINYINT AS trust,

@@ -47,9 +47,13 @@ _FILTERED = """
             WHERE NOT starts_with(tags, '[' || wanted) AND strpos(tags, ',' || wanted) = 0
         ))
 """
-_COUNT = "SELECT coalesce(sum(found), 0)::bigint" + _OF_EACH + "SELECT count(*) AS found" + _FILTERED + ") AS counted"
-# Of each namespace the newest, then of all, by the index alone; only those of the page are looked up.
-_LIST = Template("""
+_NO_EPISODES = "        AND NOT (kind = 'episode' AND tier <> 'long_term')\n"
+
+
+def _statements(filtered: str) -> tuple[str, str]:
+    """Return what counts and what lists: of each namespace the newest, then of all, by the index alone; only those of the page are read."""
+    count = f"SELECT coalesce(sum(found), 0)::bigint{_OF_EACH}SELECT count(*) AS found{filtered}) AS counted"
+    listed = Template("""
     SELECT memory.namespace, memory.id FROM (
         SELECT namespace, created_at, place $of_each
             SELECT namespace, created_at, place $filtered
@@ -58,7 +62,12 @@ _LIST = Template("""
         ORDER BY created_at DESC, place DESC LIMIT $$13 OFFSET $$14
     ) AS page JOIN memory USING (namespace, created_at, place)
     ORDER BY created_at DESC, place DESC
-""").substitute(of_each=_OF_EACH, filtered=_FILTERED)
+""").substitute(of_each=_OF_EACH, filtered=filtered)
+    return count, listed
+
+
+_ALL = _statements(_FILTERED)
+_WITHOUT_EPISODES = _statements(_FILTERED + _NO_EPISODES)
 # A span of the index: ids have the order of their bytes, and none is longer than the end of the span.
 _BEGINNING = """
     SELECT DISTINCT id FROM memory WHERE namespace = ANY ($1::text[]) AND id >= $2 AND id <= $3 AND starts_with(id, $2)
@@ -105,8 +114,9 @@ def list_memories(
         elements(wanted.tags),
     )
     session.send(_PLANNED_EACH_TIME)
-    total = session.rows(_COUNT, *values)[0][0]
-    rows = session.rows(_LIST, *values, wanted.limit, wanted.offset) if total else []
+    count, listed = _WITHOUT_EPISODES if wanted.without_episodes else _ALL
+    total = session.rows(count, *values)[0][0]
+    rows = session.rows(listed, *values, wanted.limit, wanted.offset) if total else []
     return [(namespace, MemoryId(id_)) for namespace, id_ in rows], total
 
 

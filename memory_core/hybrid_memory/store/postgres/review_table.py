@@ -23,7 +23,7 @@ _REVIEW = """
             ) AS disputed,
             id = ANY ($3::text[]) AS secret,
             trust = 'untrusted' AS untrusted,
-            coalesce(starts_with(source, $4), false) AS hook,
+            coalesce(starts_with(source, $4), false) AND NOT (kind = 'episode' AND tier <> 'long_term') AS hook,
             origin = 'import' AS imported
         FROM memory
         WHERE namespace = ANY ($1::text[]) AND forgotten_at IS NULL AND superseded_by IS NULL

@@ -65,6 +65,7 @@ _COLUMNS = """
         array_send(array_agg(CASE tier WHEN 'faded' THEN 3 WHEN 'long_term' THEN 2 WHEN 'short_term' THEN 1 WHEN 'sensory' THEN 0
             WHEN 'working' THEN 4 WHEN 'episodic' THEN 5 ELSE -1 END)),
         array_send(array_agg(CASE kind WHEN 'observation' THEN 0 WHEN 'insight' THEN 1 WHEN 'summary' THEN 2 WHEN 'task' THEN 3
+            WHEN 'episode' THEN 4
             ELSE -1 END)),
         array_send(array_agg(CASE trust WHEN 'user' THEN 2 WHEN 'agent' THEN 1 WHEN 'untrusted' THEN 0 WHEN 'confirmed' THEN 3
             ELSE -1 END)),
