@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.core.speaking import remember, texts
 
-from hybrid_memory.model import Origin, Tier
-from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.model import Origin, Tier, Verdict
+from hybrid_memory.requests import JudgeRequest, ReadRequest, UpdateRequest, WriteRequest
 
 SAID = "the marmalade of the zebra was rather bitter"
 
@@ -125,3 +125,35 @@ def test_only_what_somebody_decided_to_keep_stays_when_its_conversation_ends(ser
     written = service.write(scope, WriteRequest(content=SAID, importance=0.3, episode=not kept))
     service.end_session(scope)
     assert service.get(scope, written.id).tier is (Tier.LONG_TERM if kept else Tier.FADED)
+
+
+def test_an_episode_that_a_person_calls_true_is_promoted(service, scope):
+    written = in_passing(service, scope)
+    service.acts.judge(scope, JudgeRequest(ids=(written.id,), verdict=Verdict.TRUE))
+    assert (service.get(scope, written.id).tier, texts(service, scope)) == (Tier.LONG_TERM, [SAID])
+
+
+def test_calling_an_episode_true_can_be_undone(service, scope):
+    written = in_passing(service, scope)
+    done = service.acts.judge(scope, JudgeRequest(ids=(written.id,), verdict=Verdict.TRUE))
+    service.acts.undo(scope, done.undo)
+    assert texts(service, scope) == []
+
+
+def test_an_episode_that_is_pinned_is_promoted(service, scope):
+    written = in_passing(service, scope)
+    service.update(scope, UpdateRequest(id=written.id, pinned=True))
+    assert (service.get(scope, written.id).tier, texts(service, scope)) == (Tier.LONG_TERM, [SAID])
+
+
+def test_an_episode_that_is_corrected_is_promoted(service, scope):
+    written = in_passing(service, scope)
+    corrected = service.update(scope, UpdateRequest(id=written.id, content="the marmalade was sweet"))
+    assert (corrected.tier, texts(service, scope)) == (Tier.LONG_TERM, ["the marmalade was sweet"])
+
+
+def test_what_is_promoted_is_in_no_buffer_when_its_conversation_ends(service, scope):
+    written = in_passing(service, scope)
+    service.update(scope, UpdateRequest(id=written.id, pinned=True))
+    service.end_session(scope)
+    assert service.get(scope, written.id).tier is Tier.LONG_TERM

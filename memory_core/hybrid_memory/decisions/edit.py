@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of
+from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of, buffers_without
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Trust, Verdict
+from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Tier, Trust, Verdict
 from hybrid_memory.requests import ActResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.writing import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
@@ -100,6 +100,15 @@ def current(view: WriteView, memory_id: MemoryId, field: str = "id") -> Memory:
 
 
 def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
+    if old.is_episode and changed.pinned:
+        changed = replace(changed, tier=Tier.LONG_TERM)
+        return WriteBatch(
+            action="update",
+            actor=prepared.scope.actor,
+            updates=(Update(changed, "pinned"),),
+            buffers=buffers_without(view, [old]),
+            result=UpdateResult(id=old.id, tier=changed.tier),
+        )
     # The buffers keep the importance of their members.
     in_buffer = old.tier in BUFFER_TIERS and old.importance != changed.importance
     return WriteBatch(
@@ -118,6 +127,7 @@ def _new_version(
     displaces = may_displace(trust, old.trust)
     new = replace(
         changed,
+        tier=Tier.LONG_TERM if old.is_episode else changed.tier,  # who corrects what was said in passing keeps it
         id=prepared.id,
         content_hash=encoded.content_hash,
         terms=encoded.words.terms,
@@ -147,7 +157,7 @@ def _new_version(
         actor=prepared.scope.actor,
         inserts=(Insert(new, encoded.vector, encoded.passages),),
         updates=(Update(superseded(old, new.id)),) if displaces else (),
-        buffers=_replaced_in_buffers(view, old, new) if displaces and old.tier in BUFFER_TIERS else (),
+        buffers=_buffers_of_new(view, old, new) if displaces and old.tier in BUFFER_TIERS else (),
         result=result,
     )
 
@@ -169,6 +179,10 @@ def _verdict_of_new_words(old: Memory, trust: Trust) -> Verdict | None:
 def _disputed_by_new(old: Memory, trust: Trust) -> MemoryId | None:
     """Return what a new version disputes: what the one before did, unless it is more trusted than that."""
     return old.disputes if have_one_authority(trust, old.trust) else None
+
+
+def _buffers_of_new(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:
+    return buffers_without(view, [old]) if old.is_episode else _replaced_in_buffers(view, old, new)
 
 
 def _replaced_in_buffers(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:

@@ -2,7 +2,8 @@
 
 `hybrid_memory.acts.Acts` hands `decide_judge` to the store, which calls it in its transaction.
 
-- True: trusted as `confirmed`, which nothing but another confirmed memory replaces. What disputed a memory takes its place now.
+- True: trusted as `confirmed`, which nothing but another confirmed memory replaces. What disputed a memory takes its place now. What was
+  said in passing is promoted.
 - Untrue: forgotten, with the verdict kept on it. What it had replaced is current again: the verdict is on these words, not on those before.
   Where another of its authority holds its key by now, it stays replaced.
 - Ended: it holds until that moment and is no longer found; who asks ``as_of`` an earlier one finds it.
@@ -18,7 +19,7 @@ from hybrid_memory.decisions.forgetting import Lookups, existing, held_by_equals
 from hybrid_memory.decisions.tier_context import buffers_without
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.model import Memory, MemoryId, Scope, Trust, Verdict
+from hybrid_memory.model import Memory, MemoryId, Scope, Tier, Trust, Verdict
 from hybrid_memory.requests import ActResult, JudgeRequest
 from hybrid_memory.store.writing import Update, WriteBatch
 
@@ -50,7 +51,8 @@ def _true(named: Sequence[Memory], scope: Scope, view: WriteView) -> WriteBatch:
     confirmed, replaced = [], {}
     for one in named:
         better = disputed.get(one.disputes) if one.disputes is not None else None
-        after = replace(one, trust=Trust.CONFIRMED, verdict=Verdict.TRUE, expires_at=_end_of(one))
+        tier = Tier.LONG_TERM if one.is_episode else one.tier
+        after = replace(one, trust=Trust.CONFIRMED, verdict=Verdict.TRUE, expires_at=_end_of(one), tier=tier)
         # Of two that say otherwise, the person may call both true: then they stand beside each other, and the dispute stays.
         if better is not None and better.id not in judged and _is_current(better):
             if better.id not in replaced:
@@ -62,8 +64,10 @@ def _true(named: Sequence[Memory], scope: Scope, view: WriteView) -> WriteBatch:
     return WriteBatch(
         action="judge",
         actor=scope.actor,
-        updates=(*(Update(after) for _, after in changed), *replaced.values()),
-        buffers=buffers_without(view, [disputed[one] for one in replaced]),
+        updates=(*(Update(after, "called true") for _, after in changed), *replaced.values()),
+        buffers=buffers_without(
+            view, [*(disputed[one] for one in replaced), *(one for one in named if one.is_episode)]
+        ),
         result=ActResult(
             action="judge",
             ids=tuple(after.id for _, after in changed),

@@ -18,7 +18,7 @@ from hybrid_memory.decisions.forgetting import tier_outside_buffers
 from hybrid_memory.decisions.tier_context import buffers_with
 from hybrid_memory.errors import ChangedSince, NotFound
 from hybrid_memory.ids import is_id
-from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier
+from hybrid_memory.model import BUFFER_TIERS, Kind, Memory, MemoryId, Scope, Tier
 from hybrid_memory.requests import ActResult
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.writing import UndoRecord, Update, WriteBatch
@@ -156,6 +156,8 @@ def _back(memory: Memory, told: Mapping[str, Any], view: WriteView) -> Memory:
     if not _is_live(back):
         return replace(back, tier=tier_outside_buffers(back.tier))
     former = before.get("tier")
+    if former in BUFFER_TIERS and memory.kind is Kind.EPISODE:
+        return replace(back, tier=Tier.FADED)  # it is an episode again, outside of attention
     if former is None or former in BUFFER_TIERS or memory.tier.value != told["after"].get("tier"):
         return back
     return replace(back, tier=Tier(former))

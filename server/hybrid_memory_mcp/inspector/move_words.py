@@ -14,6 +14,8 @@ _WORDS = {
     "pinned": "it is pinned",
     "important": "it is important",
     "used": "it was used",
+    "kept on purpose": "it was kept on purpose",
+    "called true": "you called it true",
 }
 _COUNTED = (
     (re.compile(r"enhanced (\d+) times"), "it came up {} times"),

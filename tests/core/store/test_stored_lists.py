@@ -12,7 +12,7 @@ TEXT = st.text(st.sampled_from('ab",\\[]{}:\n é'), max_size=6)
 
 def found(stored: str, element: str) -> bool:
     """As the statements say it."""
-    return stored.startswith("[" + element) or "," + element in stored
+    return stored.startswith("[" + element) or '",' + element in stored
 
 
 @given(st.lists(TEXT, min_size=1, max_size=4), TEXT)
@@ -20,6 +20,7 @@ def found(stored: str, element: str) -> bool:
 @example(['x","b","y'], "b")
 @example(["a\\"], "a")
 @example([""], "")
+@example([":,", ""], ",")
 def test_an_element_is_found_exactly_where_a_list_has_it(texts, wanted):
     stored = TEXTS.encode(texts)
     assert found(stored, elements([wanted])[0]) == (wanted in texts)

@@ -44,7 +44,7 @@ _FILTERED = """
         AND ($10 IS DISTINCT FROM 'current' OR expires_at IS NULL OR expires_at > $11)
         AND ($12::text[] = '{}' OR tags IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM unnest($12::text[]) AS wanted
-            WHERE NOT starts_with(tags, '[' || wanted) AND strpos(tags, ',' || wanted) = 0
+            WHERE NOT starts_with(tags, '[' || wanted) AND strpos(tags, '",' || wanted) = 0
         ))
 """
 _NO_EPISODES = "        AND NOT (kind = 'episode' AND tier <> 'long_term')\n"
@@ -88,7 +88,7 @@ _LINKED_TO = """
         UNION SELECT namespace, id, created_at, place FROM memory
             WHERE namespace = ANY ($1::text[]) AND parents IS NOT NULL AND EXISTS (
                 SELECT 1 FROM unnest($3::text[]) AS wanted
-                WHERE starts_with(parents, '[' || wanted) OR strpos(parents, ',' || wanted) > 0
+                WHERE starts_with(parents, '[' || wanted) OR strpos(parents, '",' || wanted) > 0
             )
     ) AS linked
     ORDER BY created_at DESC, place DESC LIMIT $4

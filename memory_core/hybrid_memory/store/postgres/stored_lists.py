@@ -1,8 +1,9 @@
 """How statements look into lists of texts, which stand as JSON in a column.
 
 PostgreSQL 15 cannot ask whether a text is JSON, and reading one that is none ends the statement. So an element is looked for as the
-characters that a list has there: within a text a quotation mark always stands behind a backslash, so that one behind ``[`` or ``,``
-begins an element, and what follows up to the next mark is all of it. `memory_fields` writes these columns, without spaces.
+characters that a list has there: behind the ``[`` at the beginning, or behind the mark that ends the text before and a comma. Within a
+text a quotation mark always stands behind a backslash, so what follows up to the next mark is all of the element. `memory_fields` writes
+these columns, without spaces.
 """
 
 from __future__ import annotations
