@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import StatementKind
-from hybrid_memory.capture.others_words import signs_of_others_words
+from hybrid_memory.capture.others_words import holds_others_words, signs_of_others_words
 from hybrid_memory.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ class Gate:
 
     def may_be_pasted(self, message: str) -> bool:
         """Return True if a message may well hold a paste: a mail, a chat, an article, a log, code."""
-        signs = signs_of_others_words(message)
-        if not any(signs) or signs.names_a_text:
-            return signs.names_a_text
+        if not holds_others_words(message):
+            return False
         score = features_of_message(message, self.vectors) @ self.pasted[:-1] + self.pasted[-1]
         return 1 / (1 + math.exp(-min(max(float(score), -30), 30))) >= self.others
 
