@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_EPISODES = 20_000
 """So many of a namespace are kept."""
 
+_MOST_LINKS = 5_000
 _AT_ONCE = 200  # rows of one transaction, so that other writes need not wait
 
 
@@ -47,7 +48,9 @@ def sweep_episodes(commits: Commits, namespace: str, days: float) -> int:
 
 def _unnamed(commits: Commits, namespace: str, ids: Sequence[MemoryId]) -> list[MemoryId]:
     """Return those of some memories that no other memory names."""
-    found = [one for _, one in commits.store.linked_to([namespace], ids, 10 * _AT_ONCE)]
+    found = [one for _, one in commits.store.linked_to([namespace], ids, _MOST_LINKS)]
+    if len(found) == _MOST_LINKS:  # there may be more
+        return []
     named = {one for memory in commits.store.get(namespace, found).values() for one in _names(memory)}
     return [one for one in ids if one not in named]
 

@@ -40,9 +40,7 @@ _MOST_CLAUSES = 6  # of a sentence
 _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
 _MOST_JUDGED = 30  # sentences of a message that a gate judges; nobody types more
-_LEAST_EPISODE = (
-    0.05  # chance from which a sentence is an episode: of 125 that were worth keeping 123 have it (docs/benchmarks.md)
-)
+_LEAST_EPISODE = 0.05  # chance from which a sentence is an episode: 123 of 125 that were worth keeping have it
 _UNJUDGED_EPISODE = 0.2  # importance of an episode where there is no gate
 _LEAST_LET = 0.5  # importance of what the gate lets through with little chance
 
