@@ -18,6 +18,7 @@ from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_t
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget, decide_restore
 from hybrid_memory.decisions.judge import decide_judge
 from hybrid_memory.decisions.merge import NewWords, decide_merge, decide_split
+from hybrid_memory.decisions.tier_context import buffers_without
 from hybrid_memory.decisions.undo import NO_LONGER, check_unchanged, decide_undo, ids_in, undoable
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Memory, MemoryId, Origin, Scope
@@ -362,6 +363,7 @@ def _decide_pins(ids: Sequence[MemoryId], pinned: bool, home: Scope, view: Write
         action="update",
         actor=home.actor,
         updates=tuple(update for batch in batches for update in batch.updates),
+        buffers=buffers_without(view, [one for one in view.get(changed).values() if pinned and one.is_episode]),
         result=ActResult(
             action="pin" if pinned else "unpin",
             ids=tuple(changed),

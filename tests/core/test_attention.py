@@ -59,11 +59,11 @@ def lived(clock, random_source):
     service.close()
 
 
-def tell(service, scope, clock):
+def tell(service, scope, clock, **fields):
     ids = {}
     for at, (text, _) in enumerate(NOTES):
         session = replace(scope, session=f"day {at // 10}")
-        ids[text] = remember(service, session, text, importance=0.3).id
+        ids[text] = remember(service, session, text, importance=0.3, **fields).id
         clock.advance(seconds=300)
         if at % 10 == 9:
             service.end_session(session)
@@ -77,7 +77,7 @@ def ask(service, scope, question, **fields):
 
 @pytest.mark.slow
 def test_after_fifty_questions_the_tiers_still_say_what_mattered(lived, scope, clock):
-    ids = tell(lived, scope, clock)
+    ids = tell(lived, scope, clock, episode=True)
     questions = [question for _, question in NOTES[1:46]] + [DAILY[1]] * 5
     for at, question in enumerate(questions):
         ask(lived, replace(scope, session=f"evening {at // 10}"), question)

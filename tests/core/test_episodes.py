@@ -157,3 +157,11 @@ def test_what_is_promoted_is_in_no_buffer_when_its_conversation_ends(service, sc
     service.update(scope, UpdateRequest(id=written.id, pinned=True))
     service.end_session(scope)
     assert service.get(scope, written.id).tier is Tier.LONG_TERM
+
+
+def test_several_episodes_that_are_pinned_at_once_leave_the_buffers_together(service, scope):
+    said = [in_passing(service, scope, f"{SAID} on day {number}").id for number in range(6)]
+    service.acts.pin(scope, said)
+    service.end_session(scope)
+    assert {service.get(scope, one).tier for one in said} == {Tier.LONG_TERM}
+    assert service.store.buffer("default", "morning", "default") is None

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.stress.cases import GIVEN
 
 from hybrid_memory.errors import ConfirmationNeeded
-from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, MemoryType, Origin, Scope, Tier, Verdict
+from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Kind, MemoryType, Origin, Scope, Tier, Verdict
 from hybrid_memory.requests import (
     ForgetRequest,
     Insight,
@@ -45,7 +45,7 @@ SESSIONS = st.sampled_from(["one", "two", "three"])
 KEYS = st.sampled_from(["step", "goal"])
 ORIGINS = st.sampled_from([Origin.USER, Origin.AGENT, Origin.TOOL])
 LEVELS = {Origin.TOOL: 0, Origin.AGENT: 1, Origin.USER: 2}
-SETTINGS = StoreSettings(sensory_buffer=2, short_term_buffer=3)
+SETTINGS = StoreSettings(sensory_buffer=2, short_term_buffer=3, episode_days=2)
 
 
 @dataclass
@@ -236,6 +236,15 @@ class Lives(RuleBasedStateMachine):
     )
     def remember(self, words, session, importance, kind, origin):
         self.write(content=words, session=session, importance=importance, memory_type=kind, origin=origin)
+
+    @rule(words=WORDS, session=SESSIONS, importance=st.floats(0, 1))
+    def say_in_passing(self, words, session, importance):
+        """It is found, and told to nobody who did not ask for it, until something comes of it."""
+        said = {"content": words, "session": session, "importance": importance, "origin": Origin.USER}
+        one = self.service.get(self.scope, self.write(**said, episode=True))
+        told = self.service.read(self.scope, ReadRequest(limit=100)).hits
+        assert one.kind is Kind.EPISODE
+        assert not any(hit.memory.is_episode for hit in told)
 
     @rule(words=WORDS, session=SESSIONS, hours=st.floats(0.1, 200), kind=st.sampled_from(MemoryType))
     def remember_for_a_time(self, words, session, hours, kind):
@@ -463,8 +472,18 @@ class Lives(RuleBasedStateMachine):
 
     @rule()
     def start_again(self):
+        """Old episodes go, and nothing else; what goes is named by nothing that stays."""
         self.service.flush_recalls()
+        before = self.store.get("default", list(self.model.memories))
         self.service = self.open_service()
+        after = self.store.get("default", list(self.model.memories))
+        for one in before.keys() - after.keys():
+            assert before[one].is_episode
+            assert self.service.now() - before[one].created_at >= timedelta(days=SETTINGS.episode_days)
+            assert not self.store.linked_to(["default"], [one], 1)
+            del self.model.memories[one]
+            for known in self.model.memories.values():
+                known.older -= {one}
 
     @rule(words=WORDS)
     def drop_the_index(self, words):

@@ -33,9 +33,10 @@ _FILTERED = """
         END)
         AND ($12::VARCHAR = '[]' OR CASE WHEN json_type(CASE WHEN json_valid(tags) THEN tags END) = 'ARRAY'
             THEN list_has_all(json_extract_string(tags, '$[*]'), from_json($12, '["VARCHAR"]')) ELSE FALSE END)
+        AND (NOT $13::BOOLEAN OR kind <> 'episode' OR tier = 'long_term')
 """
-_NO_EPISODES = " AND NOT (kind = 'episode' AND tier <> 'long_term')"
-_PAGE = " ORDER BY created_at DESC, rowid DESC LIMIT $13 OFFSET $14"
+_LIST = "SELECT namespace, id" + _FILTERED + "ORDER BY created_at DESC, rowid DESC LIMIT $14 OFFSET $15"
+_COUNT = "SELECT count(*)" + _FILTERED
 _BEGINNING = """
     SELECT DISTINCT id FROM memory
     WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]'))) AND starts_with(id, $2)
@@ -69,12 +70,10 @@ def list_memories(
         None if wanted.state is None else wanted.state.value,
         to_micros(now),
         to_json(list(wanted.tags)),
+        wanted.without_episodes,
     )
-    filtered = _FILTERED + (_NO_EPISODES if wanted.without_episodes else "")
-    total = session.rows("SELECT count(*)" + filtered, *values)[0][0]
-    rows = (
-        session.rows("SELECT namespace, id" + filtered + _PAGE, *values, wanted.limit, wanted.offset) if total else []
-    )
+    total = session.rows(_COUNT, *values)[0][0]
+    rows = session.rows(_LIST, *values, wanted.limit, wanted.offset) if total else []
     return [(namespace, MemoryId(id_)) for namespace, id_ in rows], total
 
 

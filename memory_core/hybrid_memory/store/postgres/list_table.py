@@ -46,28 +46,20 @@ _FILTERED = """
             SELECT 1 FROM unnest($12::text[]) AS wanted
             WHERE NOT starts_with(tags, '[' || wanted) AND strpos(tags, '",' || wanted) = 0
         ))
+        AND (NOT $13::boolean OR kind <> 'episode' OR tier = 'long_term')
 """
-_NO_EPISODES = "        AND NOT (kind = 'episode' AND tier <> 'long_term')\n"
-
-
-def _statements(filtered: str) -> tuple[str, str]:
-    """Return what counts and what lists: of each namespace the newest, then of all, by the index alone; only those of the page are read."""
-    count = f"SELECT coalesce(sum(found), 0)::bigint{_OF_EACH}SELECT count(*) AS found{filtered}) AS counted"
-    listed = Template("""
+_COUNT = "SELECT coalesce(sum(found), 0)::bigint" + _OF_EACH + "SELECT count(*) AS found" + _FILTERED + ") AS counted"
+# Of each namespace the newest, then of all, by the index alone; only those of the page are looked up.
+_LIST = Template("""
     SELECT memory.namespace, memory.id FROM (
         SELECT namespace, created_at, place $of_each
             SELECT namespace, created_at, place $filtered
-            ORDER BY created_at DESC, place DESC LIMIT $$13::bigint + $$14::bigint
+            ORDER BY created_at DESC, place DESC LIMIT $$14::bigint + $$15::bigint
         ) AS newest
-        ORDER BY created_at DESC, place DESC LIMIT $$13 OFFSET $$14
+        ORDER BY created_at DESC, place DESC LIMIT $$14 OFFSET $$15
     ) AS page JOIN memory USING (namespace, created_at, place)
     ORDER BY created_at DESC, place DESC
-""").substitute(of_each=_OF_EACH, filtered=filtered)
-    return count, listed
-
-
-_ALL = _statements(_FILTERED)
-_WITHOUT_EPISODES = _statements(_FILTERED + _NO_EPISODES)
+""").substitute(of_each=_OF_EACH, filtered=_FILTERED)
 # A span of the index: ids have the order of their bytes, and none is longer than the end of the span.
 _BEGINNING = """
     SELECT DISTINCT id FROM memory WHERE namespace = ANY ($1::text[]) AND id >= $2 AND id <= $3 AND starts_with(id, $2)
@@ -112,11 +104,11 @@ def list_memories(
         None if wanted.state is None else wanted.state.value,
         to_micros(now),
         elements(wanted.tags),
+        wanted.without_episodes,
     )
     session.send(_PLANNED_EACH_TIME)
-    count, listed = _WITHOUT_EPISODES if wanted.without_episodes else _ALL
-    total = session.rows(count, *values)[0][0]
-    rows = session.rows(listed, *values, wanted.limit, wanted.offset) if total else []
+    total = session.rows(_COUNT, *values)[0][0]
+    rows = session.rows(_LIST, *values, wanted.limit, wanted.offset) if total else []
     return [(namespace, MemoryId(id_)) for namespace, id_ in rows], total
 
 
