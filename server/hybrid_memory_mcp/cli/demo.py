@@ -30,6 +30,7 @@ from hybrid_memory_mcp.cli.output import fail, print_json
 from hybrid_memory_mcp.clients.command import start_of_this_installation
 from hybrid_memory_mcp.clients.places import this_machine
 from hybrid_memory_mcp.clients.table import SERVER
+from hybrid_memory_mcp.mcp_api.tool_results import WORDS_ALONE
 from hybrid_memory_mcp.relay.paths import PID
 
 OBSERVATIONS: Sequence[tuple[str, float]] = (
@@ -58,6 +59,7 @@ QUESTION = "Which ingredient must I avoid when cooking?"
 ANSWER = "peanuts"
 ROOM_COLOURS = ("white", "green", "yellow", "blue", "grey", "red")
 ROOMS = len(ROOM_COLOURS)
+_TRIES, _PAUSE_SECONDS = 60, 0.5
 
 
 @dataclass
@@ -275,9 +277,22 @@ async def _count_rooms(client: DemoClient) -> int:
     return sum(one["text"].startswith("Room ") for one in found.get("memories", []))
 
 
+async def _asked_with_the_model(client: DemoClient) -> dict[str, Any]:
+    """Ask when the embedding model is at hand, which a busy machine may still be loading; without one for so long, ask all the same."""
+    found = await client.call("read_memories", query=QUESTION, limit=3)
+    for _ in range(_TRIES):
+        status = await client.status()
+        is_loading = WORDS_ALONE in str(found.get("note", "")) or status.get("pending_vectors")
+        if not is_loading and not status.get("reembedding"):
+            break
+        await anyio.sleep(_PAUSE_SECONDS)
+        found = await client.call("read_memories", query=QUESTION, limit=3)
+    return found
+
+
 async def _recall_after_restart(client: DemoClient, report: DemoReport, habit: str, newer: str, insight: str) -> None:
     _show_tiers(report, await client.status())
-    found = await client.call("read_memories", query=QUESTION, limit=3)
+    found = await _asked_with_the_model(client)
     texts = [one["text"] for one in found.get("memories", [])]
     report.tell(f"{QUESTION}")
     for text in texts:
