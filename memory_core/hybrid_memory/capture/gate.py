@@ -1,6 +1,6 @@
 """How likely a person's sentence is worth keeping, by a small model that was fitted on dialogues. Deterministic.
 
-Logistic regression over what the multilingual encoder makes of the sentence and of its message, and over their shape; no word is listed.
+Small networks over what the multilingual encoder makes of the sentence and of its message, and over their shape; no word is listed.
 ``tools/fit_gate.py`` fits it and writes its calibration: of what it gives a chance of p, about p were marked as worth keeping.
 """
 
@@ -28,6 +28,8 @@ MODEL = Path(__file__).with_name("data") / "gate.npz"
 CALIBRATION = MODEL.with_suffix(".json")
 KINDS = (StatementKind.PREFERENCE, StatementKind.DECISION, StatementKind.PLAN)
 """What a sentence may be besides a fact, in the order of the model's columns."""
+NOTHING = 1.1
+"""A threshold that no chance reaches."""
 READ = 600
 """Characters of a message that are looked at."""
 
@@ -45,18 +47,20 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The model: a column of ``weights`` for the chance, then one for each of `KINDS`; the last row is constant.
+    """The model: ``networks`` give the chance (`mean_chance`), a column of ``kinds`` each of `KINDS`; its last row is constant.
 
     From ``threshold`` on a sentence is kept, from ``strict`` on in a message that may hold somebody else's words. ``pasted`` are the
-    weights for that chance of a message, which counts from ``others`` on.
+    networks for that chance of a message, which counts from ``others`` on; from ``pasted_from`` on nothing of it is kept.
     """
 
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
-    weights: NDArray[np.float32]
-    pasted: NDArray[np.float32]
+    networks: Mapping[str, NDArray[np.float32]]
+    kinds: NDArray[np.float32]
+    pasted: Mapping[str, NDArray[np.float32]]
     threshold: float
     strict: float
     others: float
+    pasted_from: float
 
     def judged(self, sentences: Sequence[Sentence], message: str) -> tuple[Judged, ...]:
         """Judge the sentences of a message."""
@@ -64,16 +68,33 @@ class Gate:
 
         if not sentences:
             return ()
-        scores = features(sentences, message, self.vectors) @ self.weights[:-1] + self.weights[-1]
-        chances = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
-        return tuple(Judged(float(one[0]), _kind(one[1:])) for one in chances)
+        rows = features(sentences, message, self.vectors)
+        scores = rows @ self.kinds[:-1] + self.kinds[-1]
+        kinds = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+        chances = mean_chance(rows, self.networks)
+        return tuple(Judged(float(chance), _kind(one)) for chance, one in zip(chances, kinds, strict=True))
 
-    def may_be_pasted(self, message: str) -> bool:
-        """Return True if a message may well hold a paste: a mail, a chat, an article, a log, code."""
+    def threshold_for(self, message: str) -> float:
+        """Return the chance from which on a sentence is kept: higher where a message may hold a mail, a chat, an article, a log, code."""
         if not holds_others_words(message):
-            return False
-        score = features_of_message(message, self.vectors) @ self.pasted[:-1] + self.pasted[-1]
-        return 1 / (1 + math.exp(-min(max(float(score), -30), 30))) >= self.others
+            return self.threshold
+        (chance,) = mean_chance(features_of_message(message, self.vectors)[None, :], self.pasted)
+        if chance < self.others:
+            return self.threshold
+        return self.strict if chance < self.pasted_from else NOTHING
+
+
+def mean_chance(rows: NDArray[np.float32], networks: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the mean chance that some networks give to each row; of each network the arrays hold its weights at the same place."""
+    import numpy as np
+
+    found = []
+    for place, inner in enumerate(networks["inner"]):
+        hidden = np.maximum(rows @ inner + networks["inner_bias"][place], 0)
+        odds = hidden @ networks["outer"][place] + networks["outer_bias"][place]
+        found.append(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
+    mean: NDArray[np.float32] = np.mean(found, axis=0)
+    return mean
 
 
 def features(
@@ -120,24 +141,31 @@ def features_of_message(message: str, vectors: Callable[[Sequence[str]], NDArray
 
 def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     """Return the model; ``vectors`` gives the encoder's rows for texts (`embedding.universal.Encoder.meanings`)."""
-    weights, pasted, told = _fitted()
+    arrays, told = _fitted()
     return Gate(
         vectors=vectors,
-        weights=weights,
-        pasted=pasted,
+        networks={name: arrays[name] for name in _NETWORK},
+        kinds=arrays["kinds"],
+        pasted={name: arrays[f"{PASTED}{name}"] for name in _NETWORK},
         threshold=told["threshold"],
         strict=told["strict"],
         others=told["others"],
+        pasted_from=told["pasted_from"],
     )
 
 
+PASTED = "pasted_"
+"""How the names of the arrays begin that tell pastes."""
+_NETWORK = ("inner", "inner_bias", "outer", "outer_bias")
+
+
 @cache
-def _fitted() -> tuple[NDArray[np.float32], NDArray[np.float32], Mapping[str, float]]:
+def _fitted() -> tuple[Mapping[str, NDArray[np.float32]], Mapping[str, float]]:
     import numpy as np
 
     with np.load(MODEL, allow_pickle=False) as held:
-        weights, pasted = (held[name].astype(np.float32) for name in ("weights", "pasted"))
-    return weights, pasted, json.loads(CALIBRATION.read_text(encoding="utf-8"))
+        arrays = {name: held[name].astype(np.float32) for name in held.files}
+    return arrays, json.loads(CALIBRATION.read_text(encoding="utf-8"))
 
 
 def _kind(chances: NDArray[np.float32]) -> StatementKind:

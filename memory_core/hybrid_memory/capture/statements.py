@@ -41,6 +41,7 @@ _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
 _MOST_JUDGED = 30  # sentences of a message that a gate judges; nobody types more
 _LEAST_EPISODE = 0.05  # chance from which a sentence is an episode: 123 of 125 that were worth keeping have it
+_LEAST_OF_RULES = 0.3  # chance of what a rule knows: people say the same words in passing
 _UNJUDGED_EPISODE = 0.2  # importance of an episode where there is no gate
 _LEAST_LET = 0.5  # importance of what the gate lets through with little chance
 
@@ -96,25 +97,26 @@ def _read(turn: Turn, kept: list[Statement], passing: list[Statement], gate: Gat
     if is_pasted(text):
         return
     own = list(own_sentences(text))
+    let = None
     if gate is not None and len(own) <= _MOST_JUDGED:
-        beside_others = announced or gate.may_be_pasted(text)
+        threshold = gate.threshold_for(text)
+        beside_others = announced or threshold > gate.threshold
+        let = _LetThrough(gate, own, text, max(threshold, gate.strict if announced else 0), beside_others=beside_others)
     else:
         beside_others = announced or holds_others_words(text)
     if not any(refusals.takes_message_out(sentence) for sentence in own):
-        let = None
-        if gate is not None and len(own) <= _MOST_JUDGED:
-            let = _LetThrough(gate, own, text, beside_others=beside_others)
         _read_sentences(own, turn, kept, passing, let, beside_others=beside_others)
 
 
 class _LetThrough:
     """What a gate makes of the sentences of one message."""
 
-    def __init__(self, gate: Gate, own: Sequence[Sentence], text: str, *, beside_others: bool) -> None:
+    def __init__(
+        self, gate: Gate, own: Sequence[Sentence], text: str, threshold: float, *, beside_others: bool
+    ) -> None:
         self._judged = dict(zip((one.raw for one in own), gate.judged(own, text), strict=True))
-        self._beside_others = beside_others
-        self._likely = gate.threshold
-        self._threshold = gate.strict if beside_others else gate.threshold
+        self._threshold = threshold
+        self._least = threshold if beside_others else _LEAST_OF_RULES
 
     def made(self, sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
         """Return a sentence as it was said, if the gate lets it through, behind the one before if it leans on that."""
@@ -135,9 +137,8 @@ class _LetThrough:
         return 0.0 if judged is None else judged.chance
 
     def refuses(self, sentence: Sentence) -> bool:
-        """Return True for what a rule knows in a message of others' words, if it is not likely the person's own."""
-        judged = self._judged.get(sentence.raw)
-        return self._beside_others and (judged is None or judged.chance < self._likely)
+        """Return True for what a rule knows, if it is hardly worth keeping: in a message of others' words it has to be very likely."""
+        return self.chance(sentence) < self._least
 
 
 def _read_sentences(
@@ -235,9 +236,11 @@ def _found_in(
     if names_what_is_over(sentence.low) and (changed := _changed(sentence, turn)) is not None:
         return changed
     known = _of_clauses(sentence, before, turn)
-    if known is None and let is not None:
-        known = let.made(sentence, before, turn)
-    return known or _changed(sentence, turn)
+    whole = None if let is None else let.made(sentence, before, turn)
+    if known is not None and whole is not None and known.text in whole.text:
+        # The rule sorts it; what the person said stays whole, as does "Tomasz left" before "my manager is Ines now".
+        return replace(known, text=whole.text)
+    return known or whole or _changed(sentence, turn)
 
 
 def _changed(sentence: Sentence, turn: Turn) -> Statement | None:
