@@ -70,7 +70,7 @@ def gather(
     ids = dict.fromkeys(one for some in chosen.values() for one in some)
     found = index.memories(list(ids), fetch)
     lists = {name: [found[one] for one in some if one in found] for name, some in chosen.items()}
-    disputes = index.disputes(ids, now)
+    disputes = index.stands_behind(ids, now)
     if disputes:  # of what the filters hide, nothing is disputed here
         listed = set(index.select(where, now, asked_at=asked_at, among=disputes.values()))
         disputes = {one: disputed for one, disputed in disputes.items() if disputed in listed}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -18,7 +17,6 @@ import numpy as np
 
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
-from hybrid_memory.errors import StoreError
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Scope, Trust
 from hybrid_memory.profile import gather, open_items_first
 from hybrid_memory.project_names import project_of
@@ -47,6 +45,7 @@ from hybrid_memory.trust import have_one_authority
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hybrid_memory.changes.judging import LikelyChange
     from hybrid_memory.profile import Fetch
     from hybrid_memory.readings import Readings
     from hybrid_memory.retrieval.id_columns import IdSequence
@@ -61,7 +60,7 @@ UNKNOWN_SHOWN = 3  # memories that stand nearest to a question about which nothi
 # sets, each one vote, the first hit of 46 % of all questions is right, and of 58 % of those.
 RECALLED_LEAD = 0.5
 RECALLED_AMONG = 5
-RELATED_SIMILARITY = 0.6  # cosine from which an earlier memory may be about the same thing as a new one
+ALIKE_SIMILARITY = 0.6  # cosine from which memories count as alike
 RELATED_SHOWN = 3  # of a write; more would not be read
 _EXCERPT_CHARACTERS = 160  # enough of a related memory to tell whether the new one contradicts it
 _FOCUS_LIMIT = 200  # memories that a focus lets into a reflection at most
@@ -412,8 +411,8 @@ def _copy_key(memory: Memory) -> Hashable:
 def _disputed_first(
     order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, now: datetime
 ) -> NDArray[np.intp]:
-    """Return the positions so that nothing among the best hits stands in front of what it disputes."""
-    disputes = index.disputes(ranking.ids[order[:COMPARED_HITS]], now)
+    """Return the positions so that nothing among the best hits stands in front of what it disputes, or what changed it."""
+    disputes = index.stands_behind(ranking.ids[order[:COMPARED_HITS]], now)
     if not disputes:
         return order
     return order[disputed_first(ranking.ids[order].tolist(), disputes)]
@@ -434,14 +433,20 @@ def with_lost_evidence(result: ReadResult, index: NamespaceIndex, scope: Scope) 
 
 
 def with_disputes(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
-    """Return a page on which each memory names those that dispute it, and the one that it disputes."""
+    """Return a page on which each memory names those that dispute it, the one that it disputes, and one that may have changed it."""
+    contradicted = index.contradicted_by([hit.memory.id for hit in result.hits], now)
     disputed = index.disputed_by([hit.memory.id for hit in result.hits], now)
     disputing = [hit.memory.id for hit in result.hits if hit.memory.disputes is not None]
-    disputes = index.disputes(disputing, now) if disputing else {}
-    if not disputed and not disputes:
+    disputes = index.disputed_by_these(disputing, now) if disputing else {}
+    if not disputed and not disputes and not contradicted:
         return result
     hits = (
-        replace(hit, disputed_by=disputed.get(hit.memory.id, ()), disputes=disputes.get(hit.memory.id))
+        replace(
+            hit,
+            disputed_by=disputed.get(hit.memory.id, ()),
+            disputes=disputes.get(hit.memory.id),
+            contradicted_by=contradicted.get(hit.memory.id),
+        )
         for hit in result.hits
     )
     return replace(result, hits=tuple(hits))
@@ -579,35 +584,16 @@ class _SectionsFirst(Sequence[MemoryId]):
         return self.beginning(len(self) if end is None or end <= 0 else end)[position]
 
 
-def related(
-    index: NamespaceIndex,
-    fetch: Fetch,
-    vector: NDArray[np.float32] | None,
-    excluded: Collection[MemoryId | None],
-    now: datetime,
-) -> tuple[Related, ...]:
-    """Return up to three live memories about the same thing as a vector, nearest first, without those excluded.
-
-    They are advice beside a write that may be stored already: what cannot be read now is left out, and nothing is raised.
-    """
-    if vector is None:
-        return ()
-    near = index.similar(vector, k=RELATED_SHOWN + len(excluded), floor=RELATED_SIMILARITY, now=now)
-    near = [(one, similarity) for one, similarity in near if one not in excluded][:RELATED_SHOWN]
-    memories: Mapping[MemoryId, Memory] = {}
-    with suppress(StoreError):
-        memories = index.memories([one for one, _ in near], fetch)
-    return tuple(
-        Related(
-            id=one,
-            excerpt=excerpt(memories[one].content, _EXCERPT_CHARACTERS),
-            similarity=round(similarity, 3),
-            origin=memories[one].origin,
-            created_at=memories[one].created_at,
-            occurred_at=memories[one].occurred_at,
-        )
-        for one, similarity in near
-        if one in memories
+def as_related(changed: LikelyChange) -> Related:
+    """Return what a write tells of an earlier memory that it likely changes."""
+    memory = changed.memory
+    return Related(
+        id=memory.id,
+        excerpt=excerpt(memory.content, _EXCERPT_CHARACTERS),
+        similarity=round(changed.similarity, 3),
+        origin=memory.origin,
+        created_at=memory.created_at,
+        occurred_at=memory.occurred_at,
     )
 
 

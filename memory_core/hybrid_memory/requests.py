@@ -78,7 +78,7 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """An earlier memory about the same thing, which the new one may repeat, refine or contradict."""
+    """An earlier memory that the new one likely changes; ``similarity`` is the cosine of the two."""
 
     id: MemoryId
     excerpt: str
@@ -152,7 +152,7 @@ class Hit:
     that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
     the same in the same or nearly the same words, shown with it, ``copies`` those of them that have another authority, and count for
     nothing; ``disputed_by`` are less trusted ones that were to replace it, ``disputes`` is the more trusted current one that it was to
-    replace;
+    replace; ``contradicted_by`` is the last one that is trusted as far and likely says what changed since;
     ``weak`` says that it lies below the relevance floor; ``evidence_forgotten`` tells how many of an insight's evidence were forgotten.
     """
 
@@ -164,6 +164,7 @@ class Hit:
     copies: tuple[MemoryId, ...] = ()
     disputed_by: tuple[MemoryId, ...] = ()
     disputes: MemoryId | None = None
+    contradicted_by: MemoryId | None = None
     weak: bool = False
     evidence_forgotten: int = 0
     terms: Mapping[str, float] = field(default_factory=dict)

@@ -25,6 +25,8 @@ from hybrid_memory.acts import Acts, Writer
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
 from hybrid_memory.capture.gate import Gate, load_gate
+from hybrid_memory.changes.judging import likely_changes, may_change
+from hybrid_memory.changes.pairs import load_changes
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.committing import Commits
 from hybrid_memory.conversations import Conversations
@@ -53,7 +55,7 @@ from hybrid_memory.late_vectors import LateVectors
 from hybrid_memory.model import Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
 from hybrid_memory.overviews import Overviews
-from hybrid_memory.preparing import RelatedSearch, prepare_write, related_of
+from hybrid_memory.preparing import prepare_write
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
 from hybrid_memory.readings import Readings
@@ -102,7 +104,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.changes.judging import LikelyChange
+    from hybrid_memory.changes.pairs import ChangeModel
     from hybrid_memory.clock import Clock, RandomSource
+    from hybrid_memory.decisions.write import PreparedWrite
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
@@ -175,7 +180,8 @@ class MemoryService:
         self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
         self.overviews = Overviews(store, self._index_cache, self._time.now)
         """The map of the memories, and the names in them."""
-        self._related_search = RelatedSearch(store, self._index_cache)
+        self.change_model: Callable[[], ChangeModel | None] = self._fitted_change_model
+        """Gives the model that says what a new statement changes; replaced only to fit and to test it."""
         self._other_hubs = OtherHubs(
             self._commits, self._encoder, announcements, self.settings, self.lock, now=clock.now(), forget=self._let_go
         )
@@ -226,7 +232,7 @@ class MemoryService:
 
         None where the store has not the encoder that it needs, and while that is not unpacked: who asks should not wait for it.
         """
-        if not (self._encoder.identity or self._encoder.target.identity).startswith(UNIVERSAL):
+        if not self._has_universal_vectors():
             return None
         from hybrid_memory.embedding.universal import encoder_at_hand
 
@@ -234,6 +240,13 @@ class MemoryService:
             encoder = encoder_at_hand()
             return None if encoder is None else load_gate(encoder.meanings)
         return None
+
+    def _has_universal_vectors(self) -> bool:
+        return (self._encoder.identity or self._encoder.target.identity).startswith(UNIVERSAL)
+
+    def _fitted_change_model(self) -> ChangeModel | None:
+        """Return the model, None where the store has not the vectors that it was fitted to."""
+        return load_changes() if self._has_universal_vectors() else None
 
     # --- write, read, reflect, update, forget -------------------------------------------------------------------------
 
@@ -253,13 +266,15 @@ class MemoryService:
         if self._recalls.is_due or self.journal.is_due:
             with suppress(ConcurrentModification):  # they wait on; what is to be written has nothing to do with them
                 self.flush_recalls()
-        # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
-        #    while the commit waits for the disk.
+        # 2. Compute vector and terms, what the statement repeats and what it likely changes.
         home = homes.home_of_new(self.store, scope, request)
         index = self._index_cache.get(home.namespace)
         parents = homes.elsewhere(self.store, scope, home, request.parents)
         prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
-        related = self._related_search.start(prepared, scope, index, now)
+        model = self.change_model() if may_change(request) else None
+        changed = [] if model is None else self._likely_changes(model, prepared, scope, now)
+        here = (one.memory.id for one in changed if one.memory.namespace == home.namespace)
+        prepared = replace(prepared, contradicts=next(here, None))
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
         decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
         prefetch = prefetch_of(prepared)
@@ -267,13 +282,23 @@ class MemoryService:
             written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE, prefetch=prefetch)
         except LogTrimmed:  # this hub was away for long, and what it prepared is of a time that the log no longer tells
             self._index_cache.load_again(home.namespace, index)
-            prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
+            again = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
+            prepared = replace(again, contradicts=prepared.contradicts)
             decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
             written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
-        # The decision may have counted the statement on a memory that the search has found: that one is the result.
-        others = (memory for memory in related_of(related) if memory.id != result.id)
-        return replace(result, related=tuple(others)[: reads.RELATED_SHOWN])
+        # The decision may have counted the statement on a memory that was found: that one is the result.
+        others = (one for one in changed if one.is_sure and one.memory.id != result.id)
+        return replace(result, related=tuple(reads.as_related(one) for one in others)[: reads.RELATED_SHOWN])
+
+    def _likely_changes(
+        self, model: ChangeModel, prepared: PreparedWrite, scope: Scope, now: datetime
+    ) -> list[LikelyChange]:
+        """Return what a write likely changes; nothing where the store cannot be read, which is for the write to say."""
+        with suppress(StoreError):
+            index = self._index_cache.get_all(scope.namespaces)
+            return likely_changes(model, prepared, index, reads.fetch_of(self.store, scope), now)
+        return []
 
     @shared
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
@@ -586,7 +611,7 @@ class MemoryService:
         vector = index.vectors_of([memory_id]).get(memory_id)
         if vector is None:
             return {}
-        near = index.similar(vector, k=limit + len(excluded), floor=reads.RELATED_SIMILARITY, now=self._time.now())
+        near = index.similar(vector, k=limit + len(excluded), floor=reads.ALIKE_SIMILARITY, now=self._time.now())
         return dict([one for one in near if one[0] not in excluded][:limit])
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
@@ -722,7 +747,6 @@ class MemoryService:
                 self.flush_recalls()
         finally:
             self.following.close()
-            self._related_search.close()
             self.overviews.close()
             self._index_cache.close()
             self.store.close()

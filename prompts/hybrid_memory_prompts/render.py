@@ -55,7 +55,8 @@ class Quoted:
     """A memory as templates see it: ``text`` and ``speaker`` are stored text, the rest is the server's own knowledge.
 
     ``section`` is the part of a brief that it stands in; those of one section follow one another. ``disputes`` is the id of the more
-    trusted memory that it contradicts, ``disputed_by`` are those that contradict it and are trusted less.
+    trusted memory that it contradicts, ``disputed_by`` are those that contradict it and are trusted less, ``contradicted_by`` is a later
+    one that likely says what changed.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Quoted:
     section: str = ""
     disputes: str = ""
     disputed_by: tuple[str, ...] = ()
+    contradicted_by: str = ""
 
 
 class Renderer:

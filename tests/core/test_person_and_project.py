@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.changing import changes_everything
 from tests.core.speaking import remember, texts
 
 from hybrid_memory.errors import ConfirmationNeeded, EmbedderUnavailable, LogTrimmed, NotFound
@@ -72,6 +73,7 @@ def test_what_either_writes_is_found_at_once(service):
 
 
 def test_a_write_in_a_project_tells_of_what_the_person_said_about_it(service):
+    service.change_model = changes_everything
     said = remember(service, PERSON, "Ada likes green tea")
     assert [one.id for one in remember(service, ACME, "Ada likes green tea best").related] == [said.id]
 

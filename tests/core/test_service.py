@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.changing import changes_everything
 from tests.core.speaking import remember, texts
 
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput, NotFound
@@ -144,7 +145,8 @@ def test_an_unknown_memory_cannot_be_superseded(service, scope):
         remember(service, scope, "The meeting is on Friday", supersedes=MemoryId("0" * 20))
 
 
-def test_related_memories_are_named_with_an_excerpt(service, scope):
+def test_a_memory_that_is_likely_changed_is_named_with_an_excerpt(service, scope):
+    service.change_model = changes_everything
     old = remember(service, scope, "The dentist appointment is on Tuesday at ten")
     written = remember(service, scope, "The dentist appointment is on Thursday at ten")
     assert [(one.id, one.excerpt) for one in written.related] == [

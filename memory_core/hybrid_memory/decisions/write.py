@@ -67,6 +67,7 @@ class PreparedWrite:
 
     ``repeats`` are live memories with the same words, oldest first; ``key_owners`` hold the same working key, newest first; both
     were looked up when the namespace's head was ``seen_head``. ``elsewhere`` are parents that lie in another namespace of the reader.
+    ``contradicts`` is an earlier statement that it likely changes (`hybrid_memory.changes`).
     """
 
     id: MemoryId
@@ -78,6 +79,7 @@ class PreparedWrite:
     key_owners: tuple[MemoryId, ...] = ()
     seen_head: int = 0
     elsewhere: tuple[Memory, ...] = ()
+    contradicts: MemoryId | None = None
 
     @property
     def session(self) -> str:
@@ -143,7 +145,7 @@ def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: Vectors
     memory = replace(
         _new_memory(prepared, view, trust),
         supersedes=replaced[0].id if replaced else None,
-        disputes=disputed or _inherited_dispute(replaced, trust),
+        disputes=disputed or _contradicted(prepared, known, replaced) or _inherited_dispute(replaced, trust),
         duplicate_of=repeats[0].id if repeats else None,
     )
     change = _NewMemory(
@@ -171,7 +173,7 @@ def _with_concurrent_writes(prepared: PreparedWrite, view: WriteView) -> Prepare
 
 
 def _named_ids(prepared: PreparedWrite) -> list[MemoryId]:
-    named = (prepared.request.supersedes, *prepared.key_owners, *prepared.request.parents)
+    named = (prepared.request.supersedes, *prepared.key_owners, *prepared.request.parents, prepared.contradicts)
     return [one for one in named if one is not None]
 
 
@@ -215,6 +217,14 @@ def _told_otherwise(
     better = (one for one in others if not may_displace(trust, one.trust))
     disputed = next((one.id for one in better if copy_key(one.content) != said), None)
     return replaced, disputed
+
+
+def _contradicted(
+    prepared: PreparedWrite, known: Mapping[MemoryId, Memory], replaced: Sequence[Memory]
+) -> MemoryId | None:
+    """Return the statement that a new one likely changes, if that holds still; both stay, and readers see that they disagree."""
+    old = known.get(prepared.contradicts) if prepared.contradicts is not None else None
+    return old.id if old is not None and _is_live(old) and old not in replaced else None
 
 
 def _inherited_dispute(replaced: Sequence[Memory], trust: Trust) -> MemoryId | None:

@@ -34,6 +34,7 @@ from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.map_rows import HoldingRows, MapRows
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
+from hybrid_memory.retrieval.near_statements import NO_STATEMENTS, NearStatements, near_statements
 from hybrid_memory.retrieval.query import Below, IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.rank import SearchContext, rank, rank_hidden
@@ -65,6 +66,7 @@ _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
 
 
+_Live: TypeAlias = Callable[[list[int]], list[int]]
 AllVectors: TypeAlias = Callable[[], Iterable[VectorBatch]]
 SomeVectors: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
 SomePassages: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, bytes]]
@@ -248,6 +250,19 @@ class NamespaceIndex:
             found = zip(near.tolist(), cosines.tolist(), strict=True)
             return [(self._columns.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
+    def nearest_statements(
+        self, vector: NDArray[np.float32], terms: Collection[int], session: str, now: datetime
+    ) -> NearStatements:
+        """Return the live statements that a new one may change: nearest by vector, by rare words in common, and last of its session.
+
+        Statements are what nobody by name said, and what was not said in passing; the rest changes nothing.
+        """
+        with self._lock:
+            if not self._matrix.fits(vector):
+                return NO_STATEMENTS
+            stated = self._columns.visible(now) & self._columns.are_statements() & self._matrix.has
+            return near_statements(self._columns, self._lexical, self._matrix, stated, vector, terms, session)
+
     def scan(self, vector: NDArray[np.float32] | None, where: Where, now: datetime) -> ScanResult:
         """Return all live memories that pass the filters, each with its exact cosine and its last recall, the most alike first.
 
@@ -411,33 +426,79 @@ class NamespaceIndex:
 
     def _disputed_first(self, ids: IdSequence) -> IdSequence:
         """Return ids in an order in which nothing stands in front of what it disputes; only those that have to change their place do."""
-        disputes = {self._columns.ids.name(row): disputed for row, disputed in self._columns.all_disputes().items()}
+        disputes = self._columns.all_disputes()
         if not disputes:
             return ids
-        places = sorted(ids.places({*disputes, *disputes.values()}).values())
+        behind = self._behind(
+            {*(self._columns.ids.name(row) for row in disputes), *disputes.values()}, lambda rows: rows
+        )
+        places = sorted(ids.places({*behind, *behind.values()}).values())
         order = np.arange(len(ids))
-        moved = disputed_first([ids[place] for place in places], disputes)
+        moved = disputed_first([ids[place] for place in places], behind)
         order[places] = [places[at] for at in moved]
         return ids[order]
 
-    def disputes(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
-        """Return which of some memories dispute a live one, and that one; a dispute of what is no longer current is over."""
+    def stands_behind(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
+        """Return which of some memories stand behind a live one, and that one.
+
+        What disputes a more trusted memory stands behind it; of two that are trusted alike the later one likely tells what changed,
+        and the earlier one stands behind. A dispute of what is no longer current is over.
+        """
         with self._lock:
             if not self._columns.all_disputes():
                 return {}
-            rows = ((one, self._columns.row_of(one)) for one in ids)
-            row_of = {row: one for one, row in rows if row is not None}
-            found = self._columns.disputes(row_of).items()
-            targets = {disputed: self._columns.row_of(disputed) for _, disputed in found}
-            live = set(self._visible_of([row for row in targets.values() if row is not None], now))
-            return {row_of[row]: disputed for row, disputed in found if targets[disputed] in live}
+            return self._behind(ids, lambda rows: self._visible_of(rows, now))
+
+    def _behind(self, ids: Iterable[MemoryId], live: _Live) -> dict[MemoryId, MemoryId]:
+        found: dict[MemoryId, MemoryId] = {}
+        for one in ids:
+            front = self._more_trusted(one, live) or self._contradicting(one, live)
+            if front is not None:
+                found[one] = front
+        return found
+
+    def _more_trusted(self, one: MemoryId, live: _Live) -> MemoryId | None:
+        """Return the memory that one disputes, if that is trusted more."""
+        columns, row = self._columns, self._columns.row_of(one)
+        target = None if row is None else columns.disputes((row,)).get(row)
+        disputed = None if target is None else columns.row_of(target)
+        if row is None or disputed is None or columns.trust.values[disputed] <= columns.trust.values[row]:
+            return None
+        return target if live([disputed]) else None
+
+    def _contradicting(self, one: MemoryId, live: _Live) -> MemoryId | None:
+        """Return the last memory that likely changes one and is trusted as far."""
+        row, trust = self._columns.row_of(one), self._columns.trust.values
+        if row is None:
+            return None
+        later = live([other for other in self._columns.disputing(one) if trust[other] >= trust[row]])
+        return self._columns.ids.name(max(later, key=self._columns.created_at.values.__getitem__)) if later else None
+
+    def disputed_by_these(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
+        """Return which of some memories dispute a live one that is trusted more, and that one."""
+        with self._lock:
+            found = {one: self._more_trusted(one, lambda rows: self._visible_of(rows, now)) for one in ids}
+            return {one: disputed for one, disputed in found.items() if disputed is not None}
 
     def disputed_by(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, tuple[MemoryId, ...]]:
-        """Return for those memories that are disputed the live memories that do it, oldest first."""
+        """Return for those memories that are disputed the live, less trusted memories that do it, oldest first."""
         with self._lock:
-            rows = {one: self._columns.disputing(one) for one in ids}
-            live = {one: self._visible_of(found, now) for one, found in rows.items() if found}
-            return {one: tuple(self._ids_at(found)) for one, found in live.items() if found}
+            columns, trust = self._columns, self._columns.trust.values
+            found = {}
+            for one in ids:
+                disputing, row = columns.disputing(one), columns.row_of(one)
+                less = [other for other in disputing if row is None or trust[other] < trust[row]]
+                if live := self._visible_of(less, now):
+                    found[one] = tuple(self._ids_at(live))
+            return found
+
+    def contradicted_by(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
+        """Return for those memories that a later one likely changes, and that is trusted as far, the last one that does."""
+        with self._lock:
+            if not self._columns.all_disputes():
+                return {}
+            found = {one: self._contradicting(one, lambda rows: self._visible_of(rows, now)) for one in ids}
+            return {one: later for one, later in found.items() if later is not None}
 
     def not_forgotten(self, ids: Iterable[MemoryId], *, absent: bool = False) -> frozenset[MemoryId]:
         """Return those of some ids that are here and not forgotten; replaced and expired ones are. ``absent`` adds what is not here."""

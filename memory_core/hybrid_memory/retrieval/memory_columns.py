@@ -46,7 +46,7 @@ _KIND_CODE = {str(kind): code for code, kind in enumerate(KINDS)}
 _TRUST_CODE = {str(trust): code for code, trust in enumerate(TRUST_ORDER)}
 FADED = _TIER_CODE[Tier.FADED]
 _TRUSTED = _TRUST_CODE[TRUSTED_FROM]
-_EPISODE, _LONG_TERM = _KIND_CODE[Kind.EPISODE], _TIER_CODE[Tier.LONG_TERM]
+_EPISODE, _OBSERVATION, _LONG_TERM = _KIND_CODE[Kind.EPISODE], _KIND_CODE[Kind.OBSERVATION], _TIER_CODE[Tier.LONG_TERM]
 
 
 class MemoryColumns:
@@ -262,6 +262,12 @@ class MemoryColumns:
         )
         episodes: Mask = (kind == _EPISODE) & (tier != _LONG_TERM)
         return episodes
+
+    def are_statements(self) -> Mask:
+        """Return which rows somebody who is not named stated to be kept: no turns of a dialogue, tasks, summaries or insights."""
+        stated = ((self.kind.values == _OBSERVATION) | (self.kind.values == _EPISODE)) & ~self.is_episode()
+        mask: Mask = stated & (self.speaker.values == ABSENT)
+        return mask
 
     def lately_visible(self) -> Mask:
         """Return the rows that could be found at the time of the last reading."""

@@ -83,7 +83,7 @@ def why_in_brief(memory: Memory, line: Line | None, dropped: Dropped | None = No
     if line.section is SECTION_OF[line.queue]:
         return why
     if memory.disputes is not None:
-        return f"{why} It stands under “Recent”, because it contradicts a more trusted memory."
+        return f"{why} It stands under “Recent”, because another memory says otherwise."
     if is_untrusted(memory):
         return f"{why} It stands under “Recent”, because it comes from a tool or an import."
     return why

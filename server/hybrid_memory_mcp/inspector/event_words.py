@@ -62,7 +62,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (re.compile(rf"({_TIER})"), lambda found: f"began in {TIER_WORDS[Tier(found[1])].full}"),
     (re.compile(r"superseded by (\S+)"), lambda _: "was replaced by a newer version"),
     (re.compile(r"supersedes (\S+)"), lambda _: "took the place of an earlier one"),
-    (re.compile(r"disputes (\S+)"), lambda _: "says something else than what is trusted more"),
+    (re.compile(r"disputes (\S+)"), lambda _: "says something else than another one"),
     (re.compile(r"importance ([\d.]+) to ([\d.]+)"), lambda found: f"importance from {found[1]} to {found[2]}"),
     (
         re.compile(rf"trust ({_TRUST}) to ({_TRUST})"),

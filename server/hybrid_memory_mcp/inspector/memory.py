@@ -82,6 +82,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         + (links.named([memory.duplicate_of]) if memory.duplicate_of else []),
         "disputes": links.named([memory.disputes])[0] if memory.disputes else None,
         "disputed_by": links.named(hit.disputed_by),
+        "contradicted_by": links.named([hit.contradicted_by] if hit.contradicted_by else []),
         "readings": readings_of(service, request, memory_id),
         "alike": _alike(service, request, memory, links),
     }

@@ -233,6 +233,7 @@ class _Search:
             "repeats": list(hit.repeats),
             "copies": list(hit.copies),
             "disputed_by": list(hit.disputed_by),
+            "contradicted_by": hit.contradicted_by,
             "disputes": hit.disputes,
             "evidence_forgotten": hit.evidence_forgotten,
             "recalled": self.found.recalled == hit.memory.id,

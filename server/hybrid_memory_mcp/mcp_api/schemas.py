@@ -478,6 +478,7 @@ READ_OUTPUT: Final = _object_of(
                 score=_NUMBER_OR_NULL,
                 section=_TEXT,
                 newer=_TEXT,
+                contradicted_by=_TEXT,
                 repeats=_TEXTS,
                 disputed_by=_TEXTS,
                 evidence_forgotten=_TEXT,

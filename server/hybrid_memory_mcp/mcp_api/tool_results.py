@@ -50,7 +50,20 @@ _TOLD_ORIGINS = {
 """How the text part names an origin that is neither the user nor the assistant itself."""
 
 _LINE_FIELDS = frozenset(
-    {"id", "text", "section", "newer", "disputed_by", "evidence_forgotten", "disputes", "key", "speaker", "weak", "cut"}
+    {
+        "id",
+        "text",
+        "section",
+        "newer",
+        "contradicted_by",
+        "disputed_by",
+        "evidence_forgotten",
+        "disputes",
+        "key",
+        "speaker",
+        "weak",
+        "cut",
+    }
 )
 """What a line says in its own way; not again where the rest of an entry is shown."""
 
@@ -639,6 +652,7 @@ def _optional(hit: Hit, scope: Scope, zone: tzinfo | None, *, whole: bool) -> St
     memory = hit.memory
     fields: Structured = {
         "newer": hit.newer,
+        "contradicted_by": hit.contradicted_by,
         "repeats": list(hit.repeats),
         "disputed_by": list(hit.disputed_by),
         "evidence_forgotten": _lost(hit),
@@ -700,6 +714,8 @@ def _remarks(entry: Structured) -> list[str]:
     remarks = [name for name in ("weak", "cut") if entry.get(name)]
     if "newer" in entry:
         remarks.append(f"newer {entry['newer']}")
+    if "contradicted_by" in entry:
+        remarks.append(f"may be out of date, see {entry['contradicted_by']}")
     if "evidence_forgotten" in entry:
         remarks.append(f"{entry['evidence_forgotten']} of its evidence forgotten")
     if "disputed_by" in entry:

@@ -235,14 +235,15 @@ class Views:
             section=hit.section or "",
             disputes=hit.disputes or "",
             disputed_by=hit.disputed_by,
+            contradicted_by=hit.contradicted_by or "",
             text=Stored(text),
             speaker=Stored(memory.speaker) if memory.speaker else None,
         )
 
 
 def _disputed_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits so that what is disputed stands in front of what disputes it, and in the same section."""
-    disputes = {hit.memory.id: hit.disputes for hit in hits if hit.disputes}
+    """Return hits so that what is disputed stands in front of what disputes it, what changed it too, and in the same section."""
+    disputes = {hit.memory.id: front for hit in hits if (front := hit.disputes or hit.contradicted_by)}
     order = disputed_first([hit.memory.id for hit in hits], disputes)
     # What moved up stands in the section of the first that it now stands before.
     return [replace(hits[at], section=hits[min(order[place:])].section) for place, at in enumerate(order)]

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.changing import changes_everything
 from tests.server.hubs import ThreadedHub, short_folder
 from tests.server.services import ObservedService
 from typer.testing import CliRunner
@@ -150,7 +151,8 @@ def test_the_same_words_again_are_known(done, memory):
     assert len(memory.memories) == 1
 
 
-def test_what_is_known_about_the_same_is_told_with_its_id(run, memory):
+def test_what_is_likely_changed_is_told_with_its_id(run, memory):
+    memory.change_model = changes_everything
     old = memory.keep("The violin hangs in the hall")
     told = run("remember", "The violin hangs in the attic").stderr
     assert f"{old.id}  The violin hangs in the hall" in told

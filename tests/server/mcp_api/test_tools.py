@@ -7,6 +7,7 @@ import json
 import pytest
 from mcp.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
+from tests.changing import changes_everything
 from tests.server.services import ObservedService, call, make_server, refusal
 
 from hybrid_memory.errors import EmbedderUnavailable
@@ -73,7 +74,8 @@ async def test_another_occasion_of_the_same_words_is_not_called_known(client):
     assert told[1] == f"said before: {first}"
 
 
-async def test_a_write_shows_what_may_conflict_as_a_short_excerpt(client):
+async def test_a_write_shows_what_it_likely_changes_as_a_short_excerpt(service, client):
+    service.change_model = changes_everything
     first = await call(client, "write_memory", content="Ada plays the cello " * 20)
     second = await call(client, "write_memory", content="Ada plays the cello now")
     (related,) = second["related"]
@@ -84,7 +86,8 @@ async def test_a_write_shows_what_may_conflict_as_a_short_excerpt(client):
     assert len(related["text"]) <= 160
 
 
-async def test_what_may_conflict_has_its_origin_and_its_time(client):
+async def test_what_is_likely_changed_has_its_origin_and_its_time(service, client):
+    service.change_model = changes_everything
     said = "Ada plays the cello on Tuesdays"
     await call(client, "write_memory", content=said, origin="tool", occurred_at="2026-01-02T03:04:05Z")
     result = await client.call_tool("write_memory", {"content": "Ada plays the cello on Fridays"})

@@ -1,0 +1,98 @@
+"""Which earlier statement a new one likely changes, asked before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory.changes.pairs import ChangeModel, Statement
+from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin
+
+if TYPE_CHECKING:
+    from hybrid_memory.decisions.write import PreparedWrite
+    from hybrid_memory.profile import Fetch
+    from hybrid_memory.requests import WriteRequest
+    from hybrid_memory.retrieval.index import NamespaceIndex
+
+_LONGEST = 600  # characters of a statement that changes one thing, or that one thing changes
+_SPOKEN = (Origin.USER, Origin.AGENT)  # what tools and files say changes nothing that was told
+_TYPES = (MemoryType.SHORT_TERM, MemoryType.LONG_TERM)
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyChange:
+    """An earlier ``memory`` that a new statement changes with a ``chance`` (0..1), and the cosine of the two.
+
+    ``is_sure`` says that who writes the statement should hear of it.
+    """
+
+    memory: Memory
+    chance: float
+    similarity: float
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The ``memories`` that a new statement may change, as the model sees them, and how rare each of their terms is (0..1)."""
+
+    memories: tuple[Memory, ...]
+    statements: tuple[Statement, ...]
+    rarity: Mapping[int, float]
+
+
+def likely_changes(
+    model: ChangeModel, prepared: PreparedWrite, index: NamespaceIndex, fetch: Fetch, now: datetime
+) -> list[LikelyChange]:
+    """Return the earlier memories that a prepared write likely changes, the likeliest first."""
+    request = prepared.request
+    vector = prepared.encoded.vector
+    if not may_change(request) or vector is None:
+        return []
+    new = Statement(
+        text=request.content,
+        vector=vector,
+        terms=frozenset(prepared.encoded.words.terms),
+        at=request.occurred_at or now,
+        session=prepared.session,
+    )
+    near = earlier_statements(index, fetch, new, now)
+    chances = model.judged(new, near.statements, near.rarity)
+    likely = [
+        LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)
+        for memory, old, chance in zip(near.memories, near.statements, chances, strict=True)
+        if chance >= model.linked and memory.id not in prepared.repeats
+    ]
+    return sorted(likely, key=lambda one: -one.chance)
+
+
+def may_change(request: WriteRequest) -> bool:
+    """Return True if a statement may change an earlier one: it is told to be kept, by nobody else, and says of itself no other."""
+    return (
+        request.memory_type in _TYPES
+        and request.origin in _SPOKEN
+        and not request.episode
+        and request.supersedes is None
+        and request.speaker is None
+        and request.key is None
+        and len(request.content) <= _LONGEST
+    )
+
+
+def earlier_statements(index: NamespaceIndex, fetch: Fetch, new: Statement, now: datetime) -> Near:
+    """Return the short statements, told before a new one, that are nearest to it."""
+    found = index.nearest_statements(new.vector, new.terms, new.session, now)
+    memories: Mapping[MemoryId, Memory] = index.memories(found.ids, fetch) if found.ids else {}
+    kept: list[Memory] = []
+    statements: list[Statement] = []
+    for one, vector, terms in zip(found.ids, found.vectors, found.terms, strict=True):
+        memory = memories.get(one)
+        if memory is None or len(memory.content) > _LONGEST:
+            continue
+        at = memory.occurred_at or memory.created_at
+        if at <= new.at:
+            kept.append(memory)
+            statements.append(Statement(text=memory.content, vector=vector, terms=terms, at=at, session=memory.session))
+    return Near(tuple(kept), tuple(statements), found.rarity)

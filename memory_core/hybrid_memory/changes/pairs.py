@@ -1,0 +1,167 @@
+"""How likely a new statement changes an earlier one ("standup is on Mondays" - "it's on Thursdays now"). Deterministic.
+
+Two logistic regressions. The first reads the new statement alone: does it sound like a change, or like a repetition? The second reads
+it beside the earlier statements that are nearest to it: likeness, rare words in common, figures, names, time and conversation. No word
+is listed. ``tools/fit_changes.py`` fits both on the lives in ``tools/dialogues`` and writes their calibration: of pairs that get a
+chance of p, about p are changes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MODEL = Path(__file__).with_name("data") / "changes.npz"
+CALIBRATION = MODEL.with_suffix(".json")
+
+_VECTOR_WEIGHT = 3.0  # so that the penalty of the fit weighs a vector as it does the shape
+_MOST_WORDS = 20  # of a statement; what is longer counts as long
+_MOST_RARITY = 3.0
+_FIGURES = LazyPattern(r"\d+")
+_NAME = LazyPattern(r"(?:(?<=[^.!?\s] )|^)[A-ZÀ-ÖØ-Þ][\w-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A statement as the model sees it: words, unit vector, the hashes of its terms, when it was said and in which conversation."""
+
+    text: str
+    vector: NDArray[np.float32]
+    terms: frozenset[int]
+    at: datetime
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeModel:
+    """The weights of both regressions; the last row of each is constant.
+
+    ``alone`` has a column for "changes something" and one for "says it again"; ``pair`` reads the features of a pair minus ``means``,
+    divided by ``scales``. From ``linked`` on the later statement is shown before the earlier one, from ``hinted`` on who writes it is told.
+    """
+
+    alone: NDArray[np.float32]
+    pair: NDArray[np.float32]
+    means: NDArray[np.float32]
+    scales: NDArray[np.float32]
+    linked: float
+    hinted: float
+
+    def judged(self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float]) -> list[float]:
+        """Return for each earlier statement the chance (0..1) that the new one changes it.
+
+        ``earlier`` are those nearest to it by vector and words; ``rarity`` tells of a term how few memories hold it, 0..1.
+        """
+        if not earlier:
+            return []
+        rows = (pair_features(new, earlier, rarity, self.sounds_like(new)) - self.means) / self.scales
+        return [float(one) for one in _chances(rows @ self.pair[:-1] + self.pair[-1])]
+
+    def sounds_like(self, new: Statement) -> tuple[float, float]:
+        """Return the log odds, a third of them, that a statement read alone changes something, and that it repeats something."""
+        odds = np.clip(features_alone(new) @ self.alone[:-1] + self.alone[-1], -9, 9) / 3
+        return float(odds[0]), float(odds[1])
+
+
+def features_alone(new: Statement) -> NDArray[np.float32]:
+    """Return what the first regression reads."""
+    said = new.text.split()
+    shape = (
+        min(len(said), 2 * _MOST_WORDS) / _MOST_WORDS,
+        new.text[:1].islower(),
+        _FIGURES.search(new.text) is not None,
+        new.text.rstrip()[-1:] == "!",
+    )
+    return np.concatenate((_VECTOR_WEIGHT * new.vector, np.array(shape, np.float32)), dtype=np.float32)
+
+
+def pair_features(
+    new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], sounds: tuple[float, float]
+) -> NDArray[np.float32]:
+    """Return (earlier statements, features) float32: what the second regression reads."""
+    change, repeats = sounds
+    cosines = np.array([one.vector @ new.vector for one in earlier], np.float32)
+    shared = [new.terms & one.terms for one in earlier]
+    weights = np.array([sum(rarity.get(term, 0.0) for term in one) for one in shared], np.float32)
+    by_vector, by_words = _ranks(cosines), _ranks(weights)
+    own = sum(rarity.get(term, 0.0) for term in new.terms) or 1.0
+    figures, names = _found(_FIGURES, new.text), _found(_NAME, new.text)
+    words_of_new = min(len(new.terms), _MOST_WORDS) / _MOST_WORDS
+    rows = []
+    for place, old in enumerate(earlier):
+        cosine, weight = float(cosines[place]), float(weights[place])
+        of_old = weight / (sum(rarity.get(term, 0.0) for term in old.terms) or 1.0)
+        rarest = max((rarity.get(term, 0.0) for term in shared[place]), default=0.0)
+        here = old.session == new.session
+        said_since = sum(other.session == new.session and other.at > old.at for other in earlier) if here else 0
+        days = max(0.0, (new.at - old.at).total_seconds() / 86_400)
+        old_figures, old_names = _found(_FIGURES, old.text), _found(_NAME, old.text)
+        rows.append(
+            (
+                cosine,
+                1 / (1 + by_vector[place]),
+                1 / (1 + by_words[place]) if weight > 0 else 0.0,
+                here,
+                1 / (1 + said_since) if here else 0.0,
+                math.log1p(days) / 5,
+                change,
+                repeats,
+                min(weight, _MOST_RARITY) / _MOST_RARITY,
+                of_old,
+                weight / own,
+                rarest,
+                not figures.isdisjoint(old_figures),
+                bool(figures and old_figures) and figures.isdisjoint(old_figures),
+                not names.isdisjoint(old_names),
+                bool(names - old_names and old_names - names),
+                min(len(old.terms), _MOST_WORDS) / _MOST_WORDS,
+                words_of_new,
+                float(cosines.max()) - cosine,
+                cosine * change,
+                of_old * change,
+                rarest * change,
+                change / (1 + by_vector[place]),
+                by_vector[place] == 0,
+                here * change,
+            )
+        )
+    return np.array(rows, np.float32)
+
+
+@cache
+def load_changes() -> ChangeModel:
+    """Return the fitted model."""
+    with np.load(MODEL, allow_pickle=False) as held:
+        arrays = {name: held[name].astype(np.float32) for name in ("alone", "pair", "means", "scales")}
+    told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
+    return ChangeModel(**arrays, linked=told["linked"], hinted=told["hinted"])
+
+
+def _chances(odds: NDArray[np.float32]) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = np.reciprocal(1 + np.exp(-np.clip(odds, -30, 30)), dtype=np.float32)
+    return found
+
+
+def _ranks(values: NDArray[np.float32]) -> list[int]:
+    """Return for each value how many are larger."""
+    ranks = np.empty(len(values), np.intp)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values))
+    return [int(one) for one in ranks]
+
+
+def _found(pattern: re.Pattern[str] | LazyPattern, text: str) -> frozenset[str]:
+    return frozenset(found.group().lower() for found in pattern.finditer(text))

@@ -1,0 +1,81 @@
+"""The earlier statements that a new one may change: few enough to compare each with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.retrieval.bm25 import idfs
+from hybrid_memory.retrieval.vectors import top_k
+from hybrid_memory.terms import QUESTION_TERM
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid_memory.model import MemoryId
+    from hybrid_memory.retrieval.bm25 import LexicalIndex
+    from hybrid_memory.retrieval.memory_columns import MemoryColumns
+    from hybrid_memory.retrieval.vectors import Matrix
+
+# `tools/fit_changes.py` fits the model for these.
+BY_VECTOR, BY_WORDS, IN_SESSION = 6, 6, 4
+_COMMON_WORD = 0.05  # share of the memories from which on a word finds no statement
+_FEW_MEMORIES = 500  # that hold a word, which finds them however large a share of all that is
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatements:
+    """Statements near to another one: ``vectors`` (statements, values), their ``terms``, and how rare each term is (0..1)."""
+
+    ids: tuple[MemoryId, ...]
+    vectors: NDArray[np.float32]
+    terms: tuple[frozenset[int], ...]
+    rarity: Mapping[int, float]
+
+
+NO_STATEMENTS = NearStatements((), np.zeros((0, 0), np.float32), (), {})
+
+
+def near_statements(
+    columns: MemoryColumns,
+    lexical: LexicalIndex,
+    matrix: Matrix,
+    stated: NDArray[np.bool_],
+    vector: NDArray[np.float32],
+    terms: Collection[int],
+    session: str,
+) -> NearStatements:
+    """Return the ``stated`` rows nearest by vector, those with the rarest words in common, and the last ones of a session."""
+    near, _ = matrix.top(vector, BY_VECTOR, stated)
+    rarity = _rarity(lexical, terms)
+    here = np.flatnonzero(stated & (columns.session.values == columns.sessions.find(session)))
+    found = [*near.tolist(), *_near_by_words(lexical, rarity, stated), *here[-IN_SESSION:].tolist()]
+    rows = np.array(list(dict.fromkeys(found)), np.intp)
+    held = [frozenset(one.tolist()) for one in lexical.terms_of_rows(rows)]
+    rarity |= _rarity(lexical, {term for one in held for term in one} - rarity.keys())
+    return NearStatements(tuple(columns.ids.ids_of(rows)), matrix.gather(rows), tuple(held), rarity)
+
+
+def _rarity(lexical: LexicalIndex, terms: Collection[int]) -> dict[int, float]:
+    """Return for each term its inverse document frequency, as a share of that of a term that no memory holds."""
+    wanted = [term for term in terms if term != QUESTION_TERM]
+    rows = len(lexical)
+    if not wanted or not rows:
+        return dict.fromkeys(wanted, 1.0)
+    weights = idfs(rows, lexical.frequencies(wanted)) / idfs(rows, np.zeros(1, np.int64))
+    return dict(zip(wanted, weights.tolist(), strict=True))
+
+
+def _near_by_words(lexical: LexicalIndex, rarity: Mapping[int, float], stated: NDArray[np.bool_]) -> list[int]:
+    weights = np.zeros(len(lexical), np.float32)
+    most = max(_FEW_MEMORIES, int(_COMMON_WORD * len(lexical)))
+    for term, postings in lexical.postings(rarity).items():
+        if sum(len(rows) for rows, _ in postings) <= most:
+            for rows, _ in postings:
+                weights[rows] += rarity[term]
+    weights[~stated] = 0
+    best = top_k(weights, min(BY_WORDS, len(weights)))
+    return [int(row) for row in best if weights[row] > 0]

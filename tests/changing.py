@@ -1,0 +1,17 @@
+"""A model of changes for tests: with it every statement that is near to an earlier one likely changes it."""
+
+import numpy as np
+
+from hybrid_memory.changes.pairs import ChangeModel
+
+
+class _Always(ChangeModel):
+    """Gives each pair the same chance."""
+
+    def judged(self, _new, earlier, _rarity):
+        return [self.linked] * len(earlier)
+
+
+def changes_everything(chance=0.9):
+    nothing = np.zeros(1, np.float32)
+    return _Always(alone=nothing, pair=nothing, means=nothing, scales=nothing, linked=chance, hinted=0.8)

@@ -1,0 +1,95 @@
+"""How likely a statement changes an earlier one."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tools.fit_changes import DIALOGUES, figures, lives_of, played
+
+from hybrid_memory.changes.pairs import CALIBRATION, Statement, load_changes, pair_features
+from hybrid_memory.embedding.universal import UniversalEmbedder
+
+CHECK = Path(__file__).parents[2] / "data" / "dialogues"
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def said(text, *, at=NOW, session="a", terms=(), seed=1):
+    vector = np.random.default_rng(seed).normal(size=384).astype(np.float32)
+    return Statement(text=text, vector=vector / np.linalg.norm(vector), terms=frozenset(terms), at=at, session=session)
+
+
+statements = st.builds(
+    said,
+    st.text(max_size=80),
+    at=st.timedeltas(timedelta(0), timedelta(days=3_000)).map(lambda one: NOW - one),
+    session=st.sampled_from("ab"),
+    terms=st.sets(st.integers(1, 9)),
+    seed=st.integers(0, 5),
+)
+
+
+@given(statements, st.lists(statements, max_size=6))
+def test_a_chance_is_between_0_and_1_whatever_was_said(new, earlier):
+    chances = load_changes().judged(new, earlier, dict.fromkeys(range(10), 0.5))
+    assert len(chances) == len(earlier)
+    assert all(0 <= one <= 1 for one in chances)
+
+
+@given(statements, st.lists(statements, min_size=1, max_size=6))
+def test_calling_it_again_gives_the_same(new, earlier):
+    model, rarity = load_changes(), dict.fromkeys(range(10), 0.3)
+    assert model.judged(new, earlier, rarity) == model.judged(new, earlier, rarity)
+
+
+def test_nothing_was_said_before():
+    assert load_changes().judged(said("We use pnpm now"), [], {}) == []
+
+
+def test_words_that_few_memories_hold_bind_two_statements_more_than_common_ones():
+    new, old = said("Clevedon on Fridays", terms=(1,)), said("Clevedon on Mondays", terms=(1,))
+    rare, common = (pair_features(new, [old], {1: one}, (0.0, 0.0))[0] for one in (0.9, 0.1))
+    assert rare.sum() > common.sum()
+
+
+def test_a_figure_that_changed_is_seen():
+    new = said("the port is 8086")
+    same, other = pair_features(new, [said("the port is 8086"), said("the port is 8085")], {}, (0.0, 0.0))
+    assert (same != other).any()
+
+
+def test_how_long_ago_it_was_said_is_seen():
+    new = said("the port is 8086")
+    lately, long_ago = pair_features(
+        new, [said("x", at=NOW - timedelta(days=1)), said("x", at=NOW - timedelta(days=90))], {}, (0.0, 0.0)
+    )
+    assert (lately != long_ago).any()
+
+
+def test_an_assistant_is_told_only_of_what_is_surer_than_what_is_shown_first():
+    model = load_changes()
+    assert 0 < model.linked < model.hinted < 1
+
+
+def test_a_chance_means_what_it_says():
+    told = json.loads(CALIBRATION.read_text(encoding="utf-8"))["changed_of_chance"]
+    often = {low: share for low, (number, share) in told.items() if number >= 100}
+    assert all(abs(share - (float(low) + 0.05)) < 0.15 for low, share in often.items())
+
+
+def test_the_model_is_fitted_on_no_life_that_it_is_checked_on():
+    seen = {one.text for life in lives_of(DIALOGUES.glob("*.jsonl")).values() for one in life}
+    assert seen.isdisjoint(one.text for life in lives_of(CHECK.glob("*.jsonl")).values() for one in life)
+
+
+@pytest.mark.slow
+def test_lives_that_nothing_was_fitted_on_change_as_published(universal_cache):
+    model = load_changes()
+    examples = played(lives_of(sorted(CHECK.glob("check-*.jsonl"))), UniversalEmbedder(universal_cache))
+    chances = [model.judged(one.new, one.earlier, one.rarity) for one in examples]
+    found = figures(examples, chances, model.linked)
+    assert found["precision"] >= 0.5
+    assert found["recall"] >= 0.35

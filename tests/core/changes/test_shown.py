@@ -1,0 +1,87 @@
+"""What readers see of two statements of which the later likely changes the earlier."""
+
+from tests.changing import changes_everything
+from tests.core.speaking import remember
+
+from hybrid_memory.model import MemoryType, Origin
+from hybrid_memory.requests import ForgetRequest, ReadRequest
+
+OLD, NEW = "The standup is on Mondays at nine", "The standup is on Thursdays at nine"
+
+
+def told(service, scope, *, changed=True, old=Origin.USER, new=Origin.USER):
+    first = remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM, origin=old)
+    if changed:
+        service.change_model = changes_everything
+    second = remember(service, scope, NEW, memory_type=MemoryType.LONG_TERM, origin=new)
+    return first.id, second.id
+
+
+def hits(service, scope, query="standup on Mondays at nine"):
+    return service.read(scope, ReadRequest(query=query)).hits
+
+
+def test_the_later_one_stands_first(service, scope):
+    old, new = told(service, scope)
+    assert [hit.memory.id for hit in hits(service, scope)] == [new, old]
+
+
+def test_without_a_change_the_better_match_stands_first(service, scope):
+    old, new = told(service, scope, changed=False)
+    assert [hit.memory.id for hit in hits(service, scope)] == [old, new]
+
+
+def test_the_earlier_one_names_the_later_one(service, scope):
+    old, new = told(service, scope)
+    assert {hit.memory.id: hit.contradicted_by for hit in hits(service, scope)} == {old: new, new: None}
+
+
+def test_both_are_current(service, scope):
+    told(service, scope)
+    assert all(hit.memory.superseded_by is None for hit in hits(service, scope))
+
+
+def test_what_is_trusted_more_still_stands_in_front(service, scope):
+    old, new = told(service, scope, new=Origin.AGENT)
+    found = hits(service, scope)
+    assert [hit.memory.id for hit in found] == [old, new]
+    assert found[0].disputed_by == (new,)
+    assert found[1].disputes == old
+
+
+def test_what_a_tool_says_changes_nothing(service, scope):
+    old, new = told(service, scope, new=Origin.TOOL)
+    found = service.read(scope, ReadRequest(ids=(old, new))).hits
+    assert [hit.memory.disputes for hit in found] == [None, None]
+
+
+def test_a_brief_has_the_later_one_in_front_of_the_earlier(service, scope):
+    old, new = told(service, scope)
+    ids = [hit.memory.id for hit in service.read(scope, ReadRequest()).hits]
+    assert ids.index(new) < ids.index(old)
+
+
+def test_what_is_forgotten_changes_nothing_any_more(service, scope):
+    old, new = told(service, scope)
+    service.forget(scope, ForgetRequest(ids=(new,)))
+    (hit,) = hits(service, scope)
+    assert (hit.memory.id, hit.contradicted_by) == (old, None)
+
+
+def test_who_writes_is_told_of_what_is_surely_changed(service, scope):
+    remember(service, scope, OLD)
+    service.change_model = changes_everything
+    assert [one.excerpt for one in remember(service, scope, NEW).related] == [OLD]
+
+
+def test_who_writes_is_not_told_of_what_is_hardly_changed(service, scope):
+    remember(service, scope, OLD)
+    service.change_model = lambda: changes_everything(0.5)
+    assert remember(service, scope, NEW).related == ()
+
+
+def test_a_statement_of_somebody_by_name_changes_nothing(service, scope):
+    remember(service, scope, OLD)
+    service.change_model = changes_everything
+    written = remember(service, scope, NEW, speaker="Ada")
+    assert written.related == ()
