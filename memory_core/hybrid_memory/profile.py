@@ -70,16 +70,18 @@ def gather(
     ids = dict.fromkeys(one for some in chosen.values() for one in some)
     found = index.memories(list(ids), fetch)
     lists = {name: [found[one] for one in some if one in found] for name, some in chosen.items()}
-    disputes = index.stands_behind(ids, now)
-    if disputes:  # of what the filters hide, nothing is disputed here
-        listed = set(index.select(where, now, asked_at=asked_at, among=disputes.values()))
+    disputes, changed = index.disputed_by_these(ids, now), index.contradicted_by(ids, now)
+    if disputes or changed:  # of what the filters hide, nothing is disputed or changed here
+        listed = set(index.select(where, now, asked_at=asked_at, among=[*disputes.values(), *changed.values()]))
         disputes = {one: disputed for one, disputed in disputes.items() if disputed in listed}
+        changed = {one: later for one, later in changed.items() if later in listed}
     decisions = [one.id for one in lists["weighty"] if one.aspects & Aspect.DECISION]
     return BriefMemories(
         **lists,
         as_of=asked_at,
         vectors=index.vectors_of(decisions),
         disputes=disputes,
+        changed=changed,
         outdated=_outdated(found.values()),
     )
 

@@ -127,8 +127,9 @@ class BriefMemories:
     """What a brief is chosen from: each list newest first, a memory may stand in several.
 
     ``weighty`` are candidates for what is known about the user, open and decided; ``as_of`` is when the brief was asked for;
-    ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute;
-    ``outdated`` are those to whose value a later one gives another ("the deploy is on Tuesday", "... on Thursday").
+    ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute,
+    ``changed`` to later ones that likely changed them; ``outdated`` are those to whose value a later one gives another ("the deploy is on
+    Tuesday", "... on Thursday").
     """
 
     pinned: Sequence[Memory]
@@ -139,6 +140,7 @@ class BriefMemories:
     as_of: datetime
     vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
     disputes: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
+    changed: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     outdated: frozenset[MemoryId] = frozenset()
 
 
@@ -241,6 +243,7 @@ def lines_of(memories: BriefMemories, *, begins_in: str | None = None) -> Lines:
     if others and all(section is not Section.RECENT for section, _ in trusted):
         trusted += [(Section.RECENT, one) for one in _leader(memories.recent, trusted)]
     shown = _behind_the_disputed(with_few_untrusted(trusted, others), memories.disputes)
+    shown = _with_what_changed(shown, memories.changed)
     aspects = {one.memory.id: Aspect(one.aspects) for one in candidates}
     return Lines(
         {
@@ -290,6 +293,19 @@ def _behind_the_disputed(
     known = {memory.id: section for section, memory in lines}
     ids = [one for one in known if one not in disputes or disputes[one] in known]
     return {ids[at]: known[ids[at]] for at in disputed_first(ids, disputes)}
+
+
+def _with_what_changed(
+    shown: Mapping[MemoryId, Section], changed: Mapping[MemoryId, MemoryId]
+) -> dict[MemoryId, Section]:
+    """Return the lines with each that likely changed an earlier one in front of that, also where it had none."""
+    found: dict[MemoryId, Section] = {}
+    for one, section in shown.items():
+        later = changed.get(one)
+        if later is not None:
+            found.setdefault(later, shown.get(later, section))
+        found.setdefault(one, section)
+    return found
 
 
 def repeats_of(shown: Collection[MemoryId], memories: BriefMemories) -> set[MemoryId]:
