@@ -6,7 +6,7 @@ Each step reads the text once, and no expression can look at a character more th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from hybrid_memory.lazy_pattern import LazyPattern
 
@@ -78,8 +78,9 @@ def _without_tags(text: str) -> str:
         return text
     parts: list[str] = []
     reached, depth = 0, 0
+    closed = frozenset(tag[0] for tag in _TAG.finditer(text) if tag[1])
     for tag in _TAG.finditer(text):
-        if tag[0].endswith("/>") or _is_placeholder(tag, text):
+        if tag[0].endswith("/>") or _is_placeholder(tag, text, closed):
             continue
         if tag[1]:
             if depth:
@@ -95,9 +96,9 @@ def _without_tags(text: str) -> str:
     return GAP.join(parts)
 
 
-def _is_placeholder(tag: re.Match[str], text: str) -> bool:
+def _is_placeholder(tag: re.Match[str], text: str, closed: Collection[str]) -> bool:
     """Return True for the tag of "feat/<ticket>-name", which is part of a word and closed nowhere."""
-    if tag[1] or f"</{tag[0][1:]}" in text:
+    if tag[1] or f"</{tag[0][1:]}" in closed:
         return False
     before, behind = text[: tag.start()][-1:], text[tag.end() : tag.end() + 1]
     return ((before.isalnum() or before in _JOINS) and before != "") or (behind in _JOINS and behind != "")

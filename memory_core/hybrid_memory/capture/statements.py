@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -477,14 +476,7 @@ def _only_corrects(low: str) -> bool:
 
 
 def _rules_for(clause: Sentence) -> Sequence[Rule]:
-    if clause.dense:
-        return foreign.DENSE
-    return _rules_of(tuple(not gate.isdisjoint(clause.words) for _, gate in _GATES))
-
-
-@functools.cache
-def _rules_of(languages: tuple[bool, ...]) -> Sequence[Rule]:
-    return tuple(rule for (rules, _), used in zip(_GATES, languages, strict=True) if used for rule in rules)
+    return () if clause.dense or _ENGLISH_WORDS.isdisjoint(clause.words) else english.RULES
 
 
 def _asking_rules(clause: Sentence) -> Sequence[Rule]:
@@ -556,58 +548,12 @@ _ASKING_WORDS = _set(
 )
 """Words of which a sentence has one if it may ask to be remembered."""
 
-_GATES: tuple[tuple[Sequence[Rule], frozenset[str]], ...] = (
-    (
-        english.RULES,
-        _set(
-            "i i'm im i've ive i'd id i'll ill we we're we've we'll my our always never please"
-            " pls plz the let's lets call calls keep answer reply"
-            " respond use write stop from in whenever when every for going don't dont is are"
-            " it's decision decided agreed settled verdict at"
-            " remind no actually scrap if team as going gonna planning hoping favourite favorite ci backend frontend website"
-            " monitoring backups wifes wife's husbands husband's moms mom's dads dad's mums mum's"
-        ),
-    ),
-    (
-        foreign.GERMAN,
-        _set(
-            "ich wir mein meine unser unsere bitte immer nie niemals ab von künftig zukünftig"
-            " grundsätzlich in erinnere erinner nenn nenne mich du"
-            " lass lasst entscheidung beschlossen entschieden das der die am im bis nächste"
-            " nächsten nächster ende anfang mitte antworte antworten"
-        ),
-    ),
-    (
-        foreign.FRENCH,
-        _set(
-            "je on nous mon ma mes notre nos le la stp s'il toujours désormais dorénavant à rappelle"
-            " rappelez réponds répondez utilise ne jamais tu vous appelle appelez c'est décision"
-        )
-        | _set(
-            "j'ai j'habite j'aime j'adore j'utilise j'évite m'appelle s'appelle n'utilise n'aime"
-            " n'écris n'ajoute l'équipe j'écris l'avenir"
-        ),
-    ),
-    (
-        foreign.SPANISH,
-        _set(
-            "yo mi mis nuestro nuestra prefiero odio detesto me nos no siempre nunca por"
-            " responde contesta usa recuérdame recuerdame soy vivo vivimos trabajo"
-            " estoy tengo tenemos hablo hemos he decidimos acordamos elegimos vamos el la"
-            " decisión usaremos a evito llámame llamame puedes ya desde prefiere"
-            " preferimos quedamos viajo vuelo volamos decidí nací en de escribe habla explica utiliza"
-        ),
-    ),
-    (
-        foreign.PORTUGUESE,
-        _set(
-            "eu meu minha meus minhas nosso nossa prefiro odeio detesto adoro amo gosto não"
-            " sempre nunca por responda responde use usa me nos moro moramos"
-            " vivo trabalho nasci sou tenho falo decidimos decidi escolhemos optamos combinamos"
-            " vamos usaremos decisão o a viajo viajamos vou pode podes"
-            " daqui doravante já temos preciso evito preferimos no em na dia lembra-me chama-me"
-            " chamo-me escreva fale explique ficamos time"
-        ),
-    ),
+_ENGLISH_WORDS = _set(
+    "i i'm im i've ive i'd id i'll ill we we're we've we'll my our always never please"
+    " pls plz the let's lets call calls keep answer reply"
+    " respond use write stop from in whenever when every for going don't dont is are"
+    " it's decision decided agreed settled verdict at"
+    " remind no actually scrap if team as going gonna planning hoping favourite favorite ci backend frontend website"
+    " monitoring backups wifes wife's husbands husband's moms mom's dads dad's mums mum's"
 )
-"""The rules of each language, and words of which a sentence has one if they may fit."""
+"""Words of which an English sentence has one if a rule may fit it."""

@@ -86,6 +86,7 @@ def test_the_model_is_fitted_on_no_life_that_it_is_checked_on():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_lives_that_nothing_was_fitted_on_change_as_published(universal_cache):
     model = load_changes()
     examples = played(lives_of(sorted(CHECK.glob("check-*.jsonl"))), UniversalEmbedder(universal_cache))
