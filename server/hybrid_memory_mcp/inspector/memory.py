@@ -81,6 +81,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "duplicates": links.of(lambda one: one.duplicate_of == memory_id)
         + (links.named([memory.duplicate_of]) if memory.duplicate_of else []),
         "disputes": links.named([memory.disputes])[0] if memory.disputes else None,
+        "disputes_more_trusted": hit.disputes is not None,
         "disputed_by": links.named(hit.disputed_by),
         "contradicted_by": links.named([hit.contradicted_by] if hit.contradicted_by else []),
         "readings": readings_of(service, request, memory_id),
