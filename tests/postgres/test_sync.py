@@ -3,6 +3,7 @@
 import itertools
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
+from hybrid_memory.store.postgres import reading_table
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.sync.erasing import erase_waiting, is_waiting, note_waiting
@@ -185,6 +187,21 @@ def test_two_hubs_do_not_synchronise_at_once(folder, hub):
         with pytest.raises(StoreError, match="another machine"):
             other.sync(folder)
     assert other.sync(folder).sent == 1
+
+
+def test_one_synchronisation_may_follow_another_at_once(hub):
+    syncing = hub().store.syncing
+    for _ in range(200):
+        with syncing.alone() as alone:
+            assert alone
+
+
+def test_what_is_asked_meanwhile_stops_no_synchronisation(folder, hub, database):
+    one = hub()
+    one.write(VIOLIN)
+    with psycopg.connect(database.conninfo) as journal:
+        journal.execute(reading_table._LOCK)
+        assert one.sync(folder).sent == 1
 
 
 def test_a_purge_elsewhere_leaves_the_database_and_its_bytes(folder, hub, file_machine, postgres_server):

@@ -7,7 +7,7 @@ a folder is older than what.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from string import Template
 from typing import TYPE_CHECKING, TypeVar
 
@@ -66,6 +66,8 @@ _T = TypeVar("_T")
 
 # Any number that no other program locks; the second one says for what.
 _ALONE = "SELECT pg_try_advisory_lock(7340032, 2)"
+# Closing the connection would release it too, but only when the server notices: the next synchronisation may come before that.
+_NOT_ALONE = "SELECT pg_advisory_unlock(7340032, 2)"
 _IDENTITY = """
     SELECT store.id, (SELECT system_identifier FROM pg_catalog.pg_control_system())::text,
         (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())::text
@@ -275,7 +277,13 @@ class PostgresSync:
         try:
             with translated():
                 row = connection.execute(_ALONE).fetchone()
-            yield bool(row and row[0])
+            alone = bool(row and row[0])
+            try:
+                yield alone
+            finally:
+                if alone:
+                    with suppress(psycopg.Error):
+                        connection.execute(_NOT_ALONE)
         finally:
             connection.close()
 

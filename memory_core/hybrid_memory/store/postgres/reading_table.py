@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _Word = TypeVar("_Word", bound="StrEnum")
 
 # One hub after the other: whoever's readings come later have the higher numbers, and none lie behind those that are let go.
-_LOCK = "SELECT pg_advisory_xact_lock(7340032, 2)"
+_LOCK = "SELECT pg_advisory_xact_lock(7340032, 4)"
 _INSERT = """
     INSERT INTO reading (number, namespace, read_at, session, client, way, asked, question, filters, shown, matched, outcome, tokens)
     VALUES ((SELECT coalesce(max(number), 0) + 1 FROM reading WHERE number < 4611686018427387904),
