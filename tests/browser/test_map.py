@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.browser.conftest import PHONE, THEMES
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 MAP = "main canvas[data-points]"
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from tests.browser.conftest import PHONE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 
 def test_the_first_page_tells_how_much_is_remembered(visit, life):

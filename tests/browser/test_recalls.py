@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 
 def test_what_nothing_answered_stands_at_the_head_of_recalls(visit, life):

@@ -6,7 +6,7 @@ import pytest
 from tests.browser.conftest import THEMES, serving
 from tests.browser.life import make_life
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.browser.conftest import PHONE, THEMES
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 WORDS = ".card-words"
 

@@ -16,10 +16,13 @@ PAGES = [
 IN_SHELLS = {page: [block for block in blocks_of(page) if block.language in SHELLS] for page in PAGES}
 
 
-@pytest.mark.tools
+def marked(page):
+    return pytest.param(page, id=page.name, marks=pytest.mark.slow if page.name == "README.md" else pytest.mark.tools)
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not has_shell(), reason="the pages' commands are written for a POSIX shell")
-@pytest.mark.parametrize("page", [page for page, blocks in IN_SHELLS.items() if blocks], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [marked(page) for page, blocks in IN_SHELLS.items() if blocks])
 def test_the_commands_of_a_page_do_what_it_says(page, monkeypatch):
     monkeypatch.delenv("HYBRID_MEMORY_HOME", raising=False)
     # a short path: sockets have little room for their names

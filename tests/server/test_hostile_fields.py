@@ -169,7 +169,14 @@ def outside_quotes(text):
     return [JSON_TEXT.sub("", line) for line in text.splitlines() if not line.startswith("| ")]
 
 
-@pytest.mark.parametrize("entry", [by_sync, by_trusted_import, by_database, by_tools], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        by_tools,
+        *(pytest.param(one, marks=pytest.mark.daily) for one in (by_sync, by_trusted_import, by_database)),
+    ],
+    ids=lambda one: one.__name__,
+)
 def test_no_field_leaves_its_quotes(entry, monkeypatch):
     with short_folder() as home:
         home.parent.mkdir(exist_ok=True)

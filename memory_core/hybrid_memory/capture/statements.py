@@ -445,6 +445,10 @@ def _keep(new: Statement, kept: list[Statement]) -> None:
         is_alike = len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text)
         if is_alike and not is_turned_round(new.text, old.text):
             return
+    if kept and kept[-1].occurred_at == new.occurred_at and new.text.startswith(kept[-1].text):
+        # A sentence that leans on the one before comes with it: that one needs no place of its own.
+        kept[-1] = replace(new, tags=new.tags or kept[-1].tags, importance=max(new.importance, kept[-1].importance))
+        return
     change = None
     if not new.beside_others:
         change = corrected(new.text, [one.text for one in kept[first:]], corrects=new.kind is StatementKind.CORRECTION)
