@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.capture.replacing import outdated
+from hybrid_memory.changes.endings import has_passed, over
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope, Trust
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.aspects import Aspect
@@ -22,6 +23,7 @@ from hybrid_memory.text import words
 from hybrid_memory.trust import may_outdate
 
 if TYPE_CHECKING:
+    from hybrid_memory.changes.endings import EndingModel
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.query import Ranking, SearchQuery
 
@@ -47,11 +49,18 @@ Fetch = Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
 
 
 def gather(
-    index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery, *, begins: bool = False
+    index: NamespaceIndex,
+    fetch: Fetch,
+    scope: Scope,
+    query: SearchQuery,
+    *,
+    begins: bool = False,
+    endings: EndingModel | None = None,
 ) -> BriefMemories:
     """Return what a brief is chosen from: what passes the filters of a query, and was written before its first page was read.
 
-    Where a conversation ``begins``, more of the last session is there, and what the sessions before it said.
+    Where a conversation ``begins``, more of the last session is there, and what the sessions before it said. ``endings`` judges what is
+    over; without it nothing is but commitments whose day has passed.
     """
     where, now = query.where, query.now
     asked_at = query.asked_at or now
@@ -83,7 +92,16 @@ def gather(
         disputes=disputes,
         changed=changed,
         outdated=_outdated(found.values()),
+        over=frozenset() if endings is None else over_now(endings, index, found.values(), now),
     )
+
+
+def over_now(
+    endings: EndingModel, index: NamespaceIndex, memories: Iterable[Memory], now: datetime
+) -> frozenset[MemoryId]:
+    """Return which of some memories speak of what has passed."""
+    passed = [one for one in memories if has_passed(one, now)]
+    return over(endings, passed, index.vectors_of([one.id for one in passed])) if passed else frozenset()
 
 
 def _outdated(memories: Iterable[Memory]) -> frozenset[MemoryId]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory import reads
 from hybrid_memory.model import Memory, MemoryId, Scope
+from hybrid_memory.profile import over_now
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
 from hybrid_memory.retrieval.bearing import LEAST_TOLD, Bearing, bears_on, shared_words, speaks_of_own, tellings_of
 from hybrid_memory.retrieval.brief import is_untrusted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.changes.endings import EndingModel
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.query import RankingWeights
     from hybrid_memory.store.base import Store
@@ -82,11 +84,12 @@ def quiet_recall(
     *,
     multilingual: bool = False,
     shown: Collection[MemoryId] = (),
+    endings: EndingModel | None = None,
 ) -> ReadResult:
     """Return the memories that a prompt is clearly about, best first; usually none.
 
     The request's query is the gist of the prompt. Left out are memories that were ``shown`` before, what tools and imports say (nothing
-    untrusted comes unasked), and what a newer hit replaces.
+    untrusted comes unasked), what a newer hit replaces, and what is over, as ``endings`` judges it.
     """
     where = replace(request.where, unasked=True)
     looked = replace(request, where=where, limit=_JUDGED, concise=True, weak=False, explain=False, cursor=None)
@@ -106,6 +109,8 @@ def quiet_recall(
         bearing -= _of_others(found.hits, bearings, bearing)
     bearing |= {hit.newer for hit in found.hits if hit.newer is not None and hit.memory.id in bearing}
     most = min(request.limit or QUIET_PAGE, QUIET_PAGE)
+    if endings is not None and bearing:
+        bearing -= over_now(endings, index, [hit.memory for hit in found.hits if hit.memory.id in bearing], now)
     chosen = [
         hit
         for hit in found.hits

@@ -45,6 +45,7 @@ from hybrid_memory.trust import have_one_authority
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hybrid_memory.changes.endings import EndingModel
     from hybrid_memory.changes.judging import LikelyChange
     from hybrid_memory.profile import Fetch
     from hybrid_memory.readings import Readings
@@ -488,9 +489,10 @@ def brief(
     request: ReadRequest,
     now: datetime,
     readings: Readings | None = None,
+    endings: EndingModel | None = None,
 ) -> ReadResult:
     """Return who the user is, what is open, what was decided and what happened last, in shares of each page (`retrieval.brief`)."""
-    found = find_brief(store, index, scope, request, now, readings)
+    found = find_brief(store, index, scope, request, now, readings, endings)
     return brief_page(found, index, fetch_of(store, scope))
 
 
@@ -501,6 +503,7 @@ def find_brief(
     request: ReadRequest,
     now: datetime,
     readings: Readings | None = None,
+    endings: EndingModel | None = None,
 ) -> FoundBrief:
     """Choose the lines of a brief and those of its page, as `brief` does."""
     digest = fingerprint(scope, request)
@@ -510,10 +513,10 @@ def find_brief(
     all_ids = index.select(request.where, now, asked_at=first_page_at)
     fetch = fetch_of(store, scope)
     query = SearchQuery(where=request.where, now=now, asked_at=position.asked_at)
-    memories = gather(index, fetch, scope, query, begins=request.begins)
+    memories = gather(index, fetch, scope, query, begins=request.begins, endings=endings)
     lines = lines_of(memories, begins_in=scope.namespace if request.begins else None)
     sections = {one: line.section for one, line in lines.shown.items()}
-    left_out = repeats_of(sections, memories) | (memories.outdated - sections.keys())
+    left_out = repeats_of(sections, memories) | ((memories.outdated | memories.over) - sections.keys())
     all_ids, first_page = index.with_few_untrusted(all_ids, sections, left_out)
     listing = _SectionsFirst(sections, all_ids, left_out)
     if readings is not None and request.cursor is None:

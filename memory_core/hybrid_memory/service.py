@@ -25,6 +25,7 @@ from hybrid_memory.acts import Acts, Writer
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
 from hybrid_memory.capture.gate import Gate, load_gate
+from hybrid_memory.changes.endings import load_endings
 from hybrid_memory.changes.judging import likely_changes, may_change
 from hybrid_memory.changes.pairs import load_changes
 from hybrid_memory.clock import SystemClock, SystemRandomSource
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.changes.endings import EndingModel
     from hybrid_memory.changes.judging import LikelyChange
     from hybrid_memory.changes.pairs import ChangeModel
     from hybrid_memory.clock import Clock, RandomSource
@@ -181,6 +183,7 @@ class MemoryService:
         self.overviews = Overviews(store, self._index_cache, self._time.now)
         """The map of the memories, and the names in them."""
         self.change_model: Callable[[], ChangeModel | None] = self._fitted_change_model
+        self.ending_model: Callable[[], EndingModel | None] = self._fitted_ending_model
         """Gives the model that says what a new statement changes; replaced only to fit and to test it."""
         self._other_hubs = OtherHubs(
             self._commits, self._encoder, announcements, self.settings, self.lock, now=clock.now(), forget=self._let_go
@@ -247,6 +250,9 @@ class MemoryService:
     def _fitted_change_model(self) -> ChangeModel | None:
         """Return the model, None where the store has not the vectors that it was fitted to."""
         return load_changes() if self._has_universal_vectors() else None
+
+    def _fitted_ending_model(self) -> EndingModel | None:
+        return load_endings() if self._has_universal_vectors() else None
 
     # --- write, read, reflect, update, forget -------------------------------------------------------------------------
 
@@ -322,7 +328,10 @@ class MemoryService:
             return self._annotated(reads.by_ids(self.store, index, scope, request, now), index, now, scope)
         if not request.query.strip():
             return self._annotated(
-                reads.brief(self.store, index, scope, request, now, self._readings), index, now, scope
+                reads.brief(self.store, index, scope, request, now, self._readings, self.ending_model()),
+                index,
+                now,
+                scope,
             )
         vector = self._encoder.encode_query(request.query)
         result = reads.search(
@@ -358,6 +367,7 @@ class MemoryService:
             self._ranking_weights,
             multilingual=self._encoder.multilingual,
             shown=self._shown.of(scope),
+            endings=self.ending_model(),
         )
         if request.recalls and result.recalled is not None:
             self._recalls.add(scope, result, now)
@@ -400,7 +410,7 @@ class MemoryService:
         """
         index, request, now = self._looked_at(scope, request)
         fetch = reads.fetch_of(self.store, scope)
-        found = reads.find_brief(self.store, index, scope, request, now)
+        found = reads.find_brief(self.store, index, scope, request, now, endings=self.ending_model())
         reasons = brief_reasons_of(found, index, fetch, request)
         return self._annotated(reads.brief_page(found, index, fetch), index, now, scope), reasons
 

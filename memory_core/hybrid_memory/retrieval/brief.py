@@ -129,7 +129,7 @@ class BriefMemories:
     ``weighty`` are candidates for what is known about the user, open and decided; ``as_of`` is when the brief was asked for;
     ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute,
     ``changed`` to later ones that likely changed them; ``outdated`` are those to whose value a later one gives another ("the deploy is on
-    Tuesday", "... on Thursday").
+    Tuesday", "... on Thursday"), ``over`` those that speak of what has passed (`hybrid_memory.changes.endings`).
     """
 
     pinned: Sequence[Memory]
@@ -142,6 +142,7 @@ class BriefMemories:
     disputes: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     changed: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     outdated: frozenset[MemoryId] = frozenset()
+    over: frozenset[MemoryId] = frozenset()
 
 
 class Dropped(StrEnum):
@@ -154,7 +155,7 @@ class Dropped(StrEnum):
     TAKEN_BACK = "taken back"
     """A later one takes it back."""
     PAST = "past"
-    """Its day lies too far back."""
+    """Its day lies too far back, or what it speaks of is over."""
     REPEATS = "repeats"
     """A line says nearly the same."""
     UNTRUSTED = "untrusted"
@@ -345,7 +346,7 @@ def _judge(memories: BriefMemories) -> tuple[list[_Candidate], dict[MemoryId, Dr
     """Return the candidates that still hold, with the names of user and family known, and why the others do not."""
     candidates = _with_known_names([_Candidate(one, _aspects_of(one)) for one in memories.weighty])
     hidden = (
-        dict.fromkeys(_past(candidates, memories.as_of), Dropped.PAST)
+        dict.fromkeys(_past(candidates, memories.as_of) | memories.over, Dropped.PAST)
         | dict.fromkeys(_taken_back(candidates, memories.vectors), Dropped.TAKEN_BACK)
         | dict.fromkeys(_closed(candidates), Dropped.DONE)
         | dict.fromkeys(memories.outdated, Dropped.OUTDATED)

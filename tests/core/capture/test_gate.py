@@ -151,7 +151,9 @@ def test_more_sentences_than_anybody_types_are_not_judged():
 
 
 def test_a_sentence_that_leans_on_the_one_before_is_kept_behind_it():
-    assert kept("Basel has its own depot. It opens at six.", sure_of(0.7)) == ["Basel has its own depot. It opens at six"]
+    assert kept("Basel has its own depot. It opens at six.", sure_of(0.7)) == [
+        "Basel has its own depot. It opens at six"
+    ]
 
 
 def test_what_is_not_likely_enough_was_said_in_passing():
