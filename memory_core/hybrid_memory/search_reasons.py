@@ -155,10 +155,11 @@ def _hidden(found: reads.Found, index: NamespaceIndex, fetch: Fetch) -> tuple[li
     ranking, moment = below.ranking, found.query.where.as_of or found.query.now
     ids = ranking.ids[:_READ_HIDDEN].tolist()
     memories = index.memories(ids, fetch)
+    findable = found.ranking.ids.places(ids)  # a question about the past finds what was replaced, too
     told: list[LeftOut] = []
     counts: dict[Reason, int] = {}
     for at, one in enumerate(ids):
-        if one not in memories:
+        if one not in memories or one in findable:
             continue
         reason = _why_hidden(memories[one], moment)
         counts[reason] = counts.get(reason, 0) + 1

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.core.speaking import remember
 
@@ -30,6 +30,7 @@ def ask(service, scope):
 
 @pytest.mark.slow
 @settings(max_examples=12)
+@example([("ada", "replaced")], "ada in may", False)
 @given(st.lists(st.tuples(TEXTS, DONE), min_size=1, max_size=8), TEXTS, st.booleans())
 def test_an_answer_is_the_same_with_its_reasons_and_nothing_shown_is_left_out(told, query, concise):
     clock, scope = FakeClock(), Scope(session="s")

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 PERSON_ON_PAGE = "person (page)"
 """Who acts on the page, in the audit log."""
-PERSON_IN_TERMINAL = "command line"
-"""Who acts by a command, in the audit log."""
 
 _MOST_SHOWN = 200  # memories of one answer; what was done to more is counted
 

@@ -56,7 +56,6 @@ _VECTOR_INSERT = Template("""
     ) ON name.place = place
     ORDER BY place
 """)
-_HAS_VECTORS = Template("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'vector_$number'")
 
 _DECLARED = """
     SELECT sql FROM duckdb_tables() WHERE table_name = $1 UNION ALL SELECT sql FROM duckdb_indexes() WHERE table_name = $1
