@@ -30,7 +30,7 @@ def ask(service, scope):
 
 @pytest.mark.slow
 @settings(max_examples=12)
-@example([("ada", "replaced")], "ada in may", False)
+@example(told=[("ada", "replaced")], query="ada in may", concise=False)
 @given(st.lists(st.tuples(TEXTS, DONE), min_size=1, max_size=8), TEXTS, st.booleans())
 def test_an_answer_is_the_same_with_its_reasons_and_nothing_shown_is_left_out(told, query, concise):
     clock, scope = FakeClock(), Scope(session="s")
