@@ -1,1 +1,1 @@
-"""What a new statement changes about earlier ones, judged once, when it is written."""
+"""What a new statement changes about earlier ones, judged when it is written; and what is over by itself, judged when it would be shown."""
