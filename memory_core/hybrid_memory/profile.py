@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.capture.replacing import outdated
-from hybrid_memory.changes.endings import has_passed, over
+from hybrid_memory.changes.endings import EndingModel, among_passing, has_passed
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope, Trust
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.aspects import Aspect
@@ -23,7 +23,6 @@ from hybrid_memory.text import words
 from hybrid_memory.trust import may_outdate
 
 if TYPE_CHECKING:
-    from hybrid_memory.changes.endings import EndingModel
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.query import Ranking, SearchQuery
 
@@ -84,15 +83,17 @@ def gather(
         listed = set(index.select(where, now, asked_at=asked_at, among=[*disputes.values(), *changed.values()]))
         disputes = {one: disputed for one, disputed in disputes.items() if disputed in listed}
         changed = {one: later for one, later in changed.items() if later in listed}
+    later = index.memories([one for one in changed.values() if one not in found], fetch) if changed else {}
+    over = frozenset() if endings is None else over_now(endings, index, [*found.values(), *later.values()], now)
     decisions = [one.id for one in lists["weighty"] if one.aspects & Aspect.DECISION]
     return BriefMemories(
         **lists,
         as_of=asked_at,
         vectors=index.vectors_of(decisions),
         disputes=disputes,
-        changed=changed,
+        changed={one: front for one, front in changed.items() if front not in over},
         outdated=_outdated(found.values()),
-        over=frozenset() if endings is None else over_now(endings, index, found.values(), now),
+        over=over,
     )
 
 
@@ -101,7 +102,7 @@ def over_now(
 ) -> frozenset[MemoryId]:
     """Return which of some memories speak of what has passed."""
     passed = [one for one in memories if has_passed(one, now)]
-    return over(endings, passed, index.vectors_of([one.id for one in passed])) if passed else frozenset()
+    return among_passing(endings, passed, index.vectors_of([one.id for one in passed])) if passed else frozenset()
 
 
 def _outdated(memories: Iterable[Memory]) -> frozenset[MemoryId]:

@@ -109,12 +109,13 @@ def quiet_recall(
         bearing -= _of_others(found.hits, bearings, bearing)
     bearing |= {hit.newer for hit in found.hits if hit.newer is not None and hit.memory.id in bearing}
     most = min(request.limit or QUIET_PAGE, QUIET_PAGE)
-    if endings is not None and bearing:
-        bearing -= over_now(endings, index, [hit.memory for hit in found.hits if hit.memory.id in bearing], now)
+    judged = [hit.memory for hit in found.hits if hit.memory.id in bearing]
+    gone = frozenset() if endings is None else over_now(endings, index, judged, now)
     chosen = [
         hit
         for hit in found.hits
         if hit.memory.id in bearing
+        and hit.memory.id not in gone
         and hit.memory.id not in shown
         and not is_untrusted(hit.memory)
         and hit.memory.superseded_by is None

@@ -436,6 +436,12 @@ def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) ->
     return Statement(text, kind, importance, turn.said_at, _TAGS.get(kind, ()))
 
 
+def _comes_with(last: Statement, new: Statement) -> bool:
+    """Return True if a sentence that leans on the one before was joined with it, so that it needs no place of its own."""
+    behind = (f"{last.text}. ", f"{last.text}? ", f"{last.text}。")
+    return last.occurred_at == new.occurred_at and new.text.startswith(behind)
+
+
 def _keep(new: Statement, kept: list[Statement]) -> None:
     """Add a statement, unless it says again what is there; one that corrects takes the place of what it corrects."""
     said, figures = words_of(new.text), _figures(new.text)
@@ -445,8 +451,7 @@ def _keep(new: Statement, kept: list[Statement]) -> None:
         is_alike = len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text)
         if is_alike and not is_turned_round(new.text, old.text):
             return
-    if kept and kept[-1].occurred_at == new.occurred_at and new.text.startswith(kept[-1].text):
-        # A sentence that leans on the one before comes with it: that one needs no place of its own.
+    if kept and _comes_with(kept[-1], new):
         kept[-1] = replace(new, tags=new.tags or kept[-1].tags, importance=max(new.importance, kept[-1].importance))
         return
     change = None

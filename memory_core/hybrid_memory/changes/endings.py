@@ -44,7 +44,7 @@ class EndingModel:
         return found
 
 
-def over(
+def among_passing(
     model: EndingModel, passed: Iterable[Memory], vectors: Mapping[MemoryId, NDArray[np.float32]]
 ) -> frozenset[MemoryId]:
     """Return those that speak of a passing matter, of memories whose time `has_passed`; what has no vector lasts."""

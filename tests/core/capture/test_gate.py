@@ -156,6 +156,11 @@ def test_a_sentence_that_leans_on_the_one_before_is_kept_behind_it():
     ]
 
 
+def test_a_longer_value_takes_no_shorter_one_away():
+    text = "The port is 80. The port is 8080 on staging"
+    assert kept(text, sure_of(0.7)) == ["The port is 80", "The port is 8080 on staging"]
+
+
 def test_what_is_not_likely_enough_was_said_in_passing():
     text = "the kiln only fires on Thursdays"
     assert (kept(text, sure_of(0.3)), in_passing(text, sure_of(0.3))) == ([], [text])

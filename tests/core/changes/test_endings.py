@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.changing import changes_everything
 from tools.fit_endings import dated, figures, rows_of
 
 from hybrid_memory.changes.endings import CALIBRATION, VECTOR_WEIGHT, EndingModel, has_passed, load_endings
@@ -123,6 +124,18 @@ def test_what_is_over_does_not_come_at_a_prompt(service, scope, clock):
         asked = ReadRequest(query="When is my talk in Ghent?", quiet=True)
         came[chance] = [hit.memory.content for hit in service.read(replace(scope, session=f"{chance}"), asked).hits]
     assert came == {0.1: [TALK], 0.9: []}
+
+
+def test_what_is_over_comes_not_in_front_of_what_it_changed(service, scope, clock):
+    service.change_model = changes_everything
+    service.ending_model = lambda: passing(0.9)
+    clock.set(TOLD)
+    lasting, brief = "The standup is at nine in Ghent.", "The standup is at ten on 14 March in Ghent."
+    for text in (lasting, brief):
+        service.write(scope, WriteRequest(content=text, memory_type=MemoryType.LONG_TERM, importance=0.9))
+    clock.advance(days=40)
+    later = replace(scope, session="later")
+    assert [hit.memory.content for hit in service.read(later, ReadRequest()).hits] == [lasting]
 
 
 def test_a_chance_means_what_it_says():
