@@ -8,7 +8,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +34,7 @@ from hybrid_memory_mcp.cli.output import (
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.import_plan import Plan
+    from hybrid_memory.capture.gate import Gate
     from hybrid_memory.importing.formats import Format
     from hybrid_memory.importing.source import Source
 
@@ -146,7 +147,9 @@ def import_(
 def _import(asked: _Asked) -> None:
     from hybrid_memory.importing.formats import format_named
     from hybrid_memory.importing.source import open_source
+    from hybrid_memory.settings import limit_threads
 
+    limit_threads()
     path, format_ = asked.path, None if asked.format is None else format_named(asked.format)
     if not path.exists() and str(path) in _CLIENTS_OWN:
         path, format_ = _own_folder(str(path)), format_ or format_named(str(path))
@@ -290,7 +293,8 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
 
     settings = client_settings(home=asked.home, namespace=asked.namespace)
     messages = Messages.ALL if asked.with_assistant else Messages.PERSON if asked.all_messages else Messages.TOLD
-    wish = Wish(namespace=settings.namespace, choice=Choice(messages), told=asked.told)
+    gate = _gate(settings.folder()) if messages is Messages.TOLD else None
+    wish = Wish(namespace=settings.namespace, choice=Choice(messages, gate), told=asked.told)
     with working_folder(settings.folder()) as folder:
         with _counting(format_.TITLE) as on_read, _collecting_seldom():
             plan = make_plan(source, format_, wish, folder, on_read=on_read)
@@ -324,6 +328,22 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
     values["undo"] = _undo_line(asked.home, plan.id)
     values |= {"new": done["new"], "here_already": done["there"] + done["known"], "stored": done["new"]}
     print_result(values, asked.as_json, lambda: say_done(values))
+
+
+def _gate(home: Path) -> Gate | None:
+    """Return what judges which of a person's words are worth keeping; None for a store without the encoder that it needs."""
+    from hybrid_memory.capture.gate import load_gate
+    from hybrid_memory.embedding.registry import UNIVERSAL
+    from hybrid_memory.errors import EmbedderUnavailable
+    from hybrid_memory.settings import store_settings
+
+    if store_settings(home).embedder != UNIVERSAL:
+        return None
+    from hybrid_memory.embedding.universal import load_encoder
+
+    with suppress(EmbedderUnavailable):
+        return load_gate(load_encoder().meanings)
+    return None
 
 
 def _end(asked: _Asked, values: dict[str, Any], sentence: str) -> None:
