@@ -9,6 +9,7 @@ one.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -45,16 +46,19 @@ class Batch:
     """Where lines go and what is done about secrets in them.
 
     ``of_folder`` gives the namespace of what was said in a folder; what is plainly about the person, and all without a folder, goes to
-    ``namespace``.
+    ``namespace``. ``of_rules`` gives that of all rules for a folder.
     """
 
     namespace: str
     now: datetime
     secrets: SecretPolicy = field(default_factory=SecretPolicy)
     of_folder: Callable[[str], str] | None = None
+    of_rules: Callable[[str], str] | None = None
 
     def namespace_of(self, line: SpoolLine) -> str:
         """Return where a line goes."""
+        if self.of_rules is not None and line.rules_of is not None:
+            return self.of_rules(line.rules_of)
         folder = line.metadata.get("folder")
         if self.of_folder is None or not isinstance(folder, str) or is_about_oneself(line.content):
             return self.namespace
@@ -75,8 +79,8 @@ class LookedAt:
     secrets: int
     refused: int
     samples: tuple[tuple[str, str], ...] = ()
-    elsewhere: int = 0
-    """How many of the new ones go to projects."""
+    projects: tuple[tuple[str, int], ...] = ()
+    """Namespaces of projects to which new ones go, each with how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,8 @@ class _Looked:
         """Where each line goes, from an earlier reading too: judging its words takes longer than all else."""
         self._standing: set[tuple[str, MemoryId]] = set()
         """Lines that come in, or came in before, each with its namespace: links may lead to them."""
-        self.new = self.there = self.known = self.secrets = self.refused = self.elsewhere = 0
+        self.new = self.there = self.known = self.secrets = self.refused = 0
+        self.projects: Counter[str] = Counter()
         self.samples = SpreadSamples[tuple[str, str]]()
 
     def memories(self, lines: Sequence[SpoolLine]) -> list[Memory]:
@@ -136,7 +141,7 @@ class _Looked:
                 self.known += 1
             elif (memory := self._checked(line, namespace)) is not None:
                 self.new += 1
-                self.elsewhere += namespace != own
+                self.projects.update([namespace] if namespace != own else [])
                 self._standing.add((namespace, line.id))
                 self.samples.add((memory.created_at.isoformat(), memory.content))
                 found.append(memory)
@@ -174,6 +179,13 @@ def look_at_records(store: TransferableStore, file: Path, batch: Batch) -> Looke
     for lines in _batches(read_spool(file)):
         looked.memories(lines)
     return _told(looked)
+
+
+def projects_of(file: Path, batch: Batch) -> tuple[tuple[str, int], ...]:
+    """Return the namespaces of projects to which the lines of a file would go in an empty store, each with how many."""
+    places = Counter(batch.namespace_of(line) for line in read_spool(file))
+    del places[batch.namespace]
+    return tuple(places.most_common())
 
 
 def import_records(
@@ -306,7 +318,8 @@ def _memory_of(line: SpoolLine, batch: Batch) -> Memory:
 
 def _told(looked: _Looked) -> LookedAt:
     samples = looked.samples.kept()
-    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused, samples, looked.elsewhere)
+    projects = tuple(looked.projects.most_common())
+    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused, samples, projects)
 
 
 def _batches(lines: Iterable[SpoolLine]) -> Iterator[list[SpoolLine]]:

@@ -36,7 +36,10 @@ _MOMENTS = ("at", "occurred_at", "expires_at", "forgotten_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpoolLine:
-    """One memory that is to come in. ``told`` says that it is the person's own, as told to another assistant; moments are UTC."""
+    """One memory that is to come in. ``told`` says that it is the person's own, as told to another assistant; moments are UTC.
+
+    ``rules_of`` as in `Record`.
+    """
 
     id: MemoryId
     content: str
@@ -55,6 +58,7 @@ class SpoolLine:
     supersedes: MemoryId | None = None
     superseded_by: MemoryId | None = None
     parents: tuple[MemoryId, ...] = ()
+    rules_of: str | None = None
 
     def encoded(self) -> bytes:
         """Return the line of a file."""
@@ -120,6 +124,7 @@ def line_of(chosen: Chosen, format_name: str, namespace: str, *, told: bool) -> 
         occurred_at=_moment(record.occurred_at),
         expires_at=_moment(record.expires_at),
         forgotten_at=_moment(record.forgotten_at),
+        rules_of=record.rules_of,
     )
     return _checked(line)
 
@@ -147,10 +152,11 @@ class _Taken:
     id: MemoryId
     told: bool
     digest: str
+    rules_of: str | None
 
     @property
-    def words(self) -> tuple[bool, str]:
-        return self.told, self.digest
+    def words(self) -> tuple[bool, str | None, str]:
+        return self.told, self.rules_of, self.digest
 
 
 class SpoolWriter:
@@ -172,7 +178,7 @@ class SpoolWriter:
         """Take a line. What its links mean is looked up when all lines are there."""
         at = float("inf") if line.at is None else line.at.timestamp()  # what has no time counts as told now
         record, name = chosen.record, (chosen.record.key, chosen.part)
-        self._taken.append(_Taken(at, self._draft.tell(), name, line.id, line.told, line.digest))
+        self._taken.append(_Taken(at, self._draft.tell(), name, line.id, line.told, line.digest, line.rules_of))
         self._draft.write(line.encoded())
         if chosen.supersedes is not None:
             self._older[name] = chosen.supersedes
@@ -205,7 +211,7 @@ class SpoolWriter:
         kept: list[_Taken] = []
         by_name: dict[_Name, _Taken] = {}
         ids: set[MemoryId] = set()
-        current: dict[tuple[bool, str], _Name] = {}
+        current: dict[tuple[bool, str | None, str], _Name] = {}
         for one in sorted(self._taken, key=lambda taken: taken.at):
             older = by_name.get(self._older.get(one.name, ("", -1)))
             if one.id in ids or (one.words in current and older is None):

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _EMPTY = "is empty; there is nothing in it that could come in"
-_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces", "elsewhere")
+_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces")
 _SAMPLES = 6  # shown of what comes in
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
@@ -88,7 +88,10 @@ def import_(
     home: Home = None,
     namespace: Annotated[
         str | None,
-        typer.Option(help="Where the memories go. Of an export with several namespaces, the only one that comes in."),
+        typer.Option(
+            help="Where the memories go: `default` is known in every project, `project:NAME` in one. Of an export with several "
+            "namespaces, the only one that comes in."
+        ),
     ] = None,
     *,
     format_: Annotated[
@@ -371,15 +374,23 @@ def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, Any]:
 
     if is_missing(folder):
         others = _of_other_namespaces(asked, plan)
-        return dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others, "samples": None}
+        counts = dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others}
+        projects: Sequence[Any] = ()
+        if plan.file is not None and _by_folder(asked):
+            from hybrid_memory_mcp.admin.import_operations import projects_without_store
+
+            projects = projects_without_store(plan.file, plan.namespace)
+        return counts | {"projects": projects, "samples": None}
     total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
     samples: list[Any] = []
+    projects = []
     for operation, arguments in _parts(asked, plan, "import_preview"):
         seen = call_or_exit(asked.home, operation, arguments | {"only_check": True}, namespace=plan.namespace)
         for name in total:
             total[name] += seen.get(name, 0)
         samples += seen.get("samples", ())
-    return total | {"samples": samples[:_SAMPLES]}
+        projects += seen.get("projects", ())
+    return total | {"projects": projects, "samples": samples[:_SAMPLES]}
 
 
 def _of_other_namespaces(asked: _Asked, plan: Plan) -> int:
@@ -403,16 +414,20 @@ def _store(asked: _Asked, plan: Plan) -> dict[str, int]:
 
 def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the operations for the files of a plan, with their arguments."""
-    from hybrid_memory.project_names import OFF
-    from hybrid_memory.settings import client_settings
-
-    by_folder = asked.namespace is None and client_settings().project != OFF
-    named = {"id": plan.id, "format": plan.format, "by_folder": by_folder}
+    named = {"id": plan.id, "format": plan.format, "by_folder": _by_folder(asked)}
     if plan.exported is not None:
         own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.vouched}
         yield "import", named | own
     if plan.file is not None:
         yield operation, named | {"file": str(plan.file)}
+
+
+def _by_folder(asked: _Asked) -> bool:
+    """Return whether what belongs to a folder goes to the project there."""
+    from hybrid_memory.project_names import OFF
+    from hybrid_memory.settings import client_settings
+
+    return asked.namespace is None and client_settings().project != OFF
 
 
 def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
