@@ -242,7 +242,9 @@ class _Reading:
         text = _clean(_shown(sentence).raw)
         if not _is_fit(text):
             return None
-        of_person = let or labelled or OF_ONESELF.match(sentence.low) is not None or PEOPLE.search(sentence.low) is not None
+        of_person = (
+            let or labelled or OF_ONESELF.match(sentence.low) is not None or PEOPLE.search(sentence.low) is not None
+        )
         kind = StatementKind.CORRECTION if corrects else StatementKind.FACT
         made = Statement(text, kind, _TOLD if of_person or corrects else _DULL, self._turn.said_at)
         return ToldOne(made, text, otherwise.leans_on_somebody(sentence.low), corrects)
@@ -261,7 +263,12 @@ class _Reading:
                 self._items[-1] = _Item(_both(last.one, one, text), at)
                 return
         before = self._whole[at - 1]
-        if not orders and (last is None or last.last < at - 1) and len(before.raw) <= _LONGEST_BEFORE and GAP not in before.raw:
+        if (
+            not orders
+            and (last is None or last.last < at - 1)
+            and len(before.raw) <= _LONGEST_BEFORE
+            and GAP not in before.raw
+        ):
             text = joined(before.raw + ("?" if before.asks else ""), one.statement.text)
             if _is_fit(text):
                 one = replace(

@@ -141,9 +141,7 @@ def projects_without_store(file: Path, person: str) -> tuple[tuple[str, int], ..
 def _placed(person: str, secrets: SecretPolicy, *, by_folder: bool) -> Batch:
     of_folder = cache(partial(_namespace_of, person)) if by_folder else None
     of_rules = cache(partial(_namespace_of_rules, person)) if by_folder else None
-    return Batch(
-        namespace=person, now=SystemClock().now(), secrets=secrets, of_folder=of_folder, of_rules=of_rules
-    )
+    return Batch(namespace=person, now=SystemClock().now(), secrets=secrets, of_folder=of_folder, of_rules=of_rules)
 
 
 def _namespace_of(person: str, folder: str) -> str:

@@ -47,7 +47,8 @@ def as_values(plan: Plan, seen: dict[str, Any], *, as_exported: bool = False) ->
         "new": seen["new"],
         "in_projects": sum(count for _, count in seen["projects"]),
         "projects": dict(seen["projects"]),
-        "here_already": seen["there"] + seen["known"],
+        "here_already": seen["there"] + seen["known"] + seen["longer"],
+        "in_longer_form": seen["longer"],
         "repeated": plan.repeated,
         "corrected": plan.corrected,
         "unreadable": plan.unreadable,
@@ -126,7 +127,8 @@ def _places(values: dict[str, Any]) -> str:
 
 def _say_counts(values: dict[str, Any]) -> None:
     told = {
-        "here already": values["here_already"],
+        "here already": values["here_already"] - values["in_longer_form"],
+        "here already in a longer form": values["in_longer_form"],
         "said more than once, taken once": values["repeated"],
         "corrected by a later one": values["corrected"],
         **{

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _EMPTY = "is empty; there is nothing in it that could come in"
-_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces")
+_COUNTS = ("new", "there", "known", "secrets", "refused", "longer", "other_namespaces")
 _SAMPLES = 6  # shown of what comes in
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
@@ -329,7 +329,11 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
             )
             raise
     values["undo"] = _undo_line(asked.home, plan.id)
-    values |= {"new": done["new"], "here_already": done["there"] + done["known"], "stored": done["new"]}
+    values |= {
+        "new": done["new"],
+        "here_already": done["there"] + done["known"] + done["longer"],
+        "stored": done["new"],
+    }
     print_result(values, asked.as_json, lambda: say_done(values))
 
 

@@ -30,6 +30,7 @@ from hybrid_memory.importing.markdown_files import (
 )
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
 from hybrid_memory.importing.source import Source, SourceFile
+from hybrid_memory.importing.standing_alone import apart
 from hybrid_memory.markdown.inline import words_of
 from hybrid_memory.markdown.statements import LeftOut, Statement, statements, without_comments
 
@@ -95,9 +96,7 @@ def read(source: Source) -> Iterator[Record | Skipped]:
     yield from others_left_out(source)
 
 
-def _note(
-    file: SourceFile, text: str, keys: Keys, names: set[str], rules: str | None
-) -> Iterator[Record | Skipped]:
+def _note(file: SourceFile, text: str, keys: Keys, names: set[str], rules: str | None) -> Iterator[Record | Skipped]:
     fields, body = fields_and_body(text)
     fields = fields or {}
     if "excalidraw-plugin" in fields:
@@ -110,7 +109,7 @@ def _note(
     if whole is not None:
         yield note.record(keys, Statement(whole))
         return
-    found = statements(body, title=title)
+    found = statements(body, title=title, apart=apart)
     for one in found:
         if isinstance(one, LeftOut):
             yield Skipped(one.reason, file.path)
