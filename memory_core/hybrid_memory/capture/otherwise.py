@@ -20,6 +20,7 @@ from hybrid_memory.capture.otherwise_words import (
     DATED,
     DECIDES,
     DEFINES,
+    DENIES,
     DENSE_ORDER,
     DENSE_PERSON,
     DENSE_SMALL,
@@ -121,6 +122,11 @@ def leans(low: str) -> bool:
 def orders(low: str) -> bool:
     """Return True for what is to be done: "use the slim image"."""
     return ORDER.match(low) is not None and ORDER_NOT.match(low) is None
+
+
+def is_instead(low: str, before: str) -> bool:
+    """Return True for what is to be done instead of what the sentence before says is not: "we don't use alpine", "use debian slim"."""
+    return orders(low) and DENIES.search(before) is not None
 
 
 def leans_on_somebody(low: str) -> bool:

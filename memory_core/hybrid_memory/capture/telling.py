@@ -252,9 +252,8 @@ class _Reading:
     def _add(self, one: ToldOne, sentence: Sentence, at: int) -> None:
         """Add what a sentence tells, together with the one before if it needs that."""
         last = self._items[-1] if self._items else None
-        # An order that no rule knows ("Use debian slim") is about what was told just before ("We don't use alpine").
-        orders = one.statement.kind is StatementKind.FACT and otherwise.orders(sentence.low)
-        if not at or not (otherwise.leans(sentence.low) or orders):
+        instead = at > 0 and otherwise.is_instead(sentence.low, self._whole[at - 1].low)
+        if not at or not (otherwise.leans(sentence.low) or instead):
             self._items.append(_Item(one, at))
             return
         if last is not None and last.last == at - 1:
@@ -264,7 +263,7 @@ class _Reading:
                 return
         before = self._whole[at - 1]
         if (
-            not orders
+            not instead
             and (last is None or last.last < at - 1)
             and len(before.raw) <= _LONGEST_BEFORE
             and GAP not in before.raw

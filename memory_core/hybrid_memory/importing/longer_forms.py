@@ -7,15 +7,15 @@ from array import array
 from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 
+from hybrid_memory.capture.otherwise_words import DENIES
+from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.lazy_pattern import LazyPattern
 
 _LONGEST = 2_000  # characters of a text that is looked at
 _FEWEST_WORDS = 2
 _NAMES = 2  # between two words of what is contained: "my wife (Hanna) is vegetarian"
 _WORD = LazyPattern(r"[^\W_]+(?:['’][^\W_]+)*")
-_DENIES = LazyPattern(
-    r"(?i)\b(?:not|no|never|nicht|nie|keine?[nmrs]?|pas|jamais|não|nunca|nessun\w*|non|niet|geen|used to|if|unless|except)\b|n['’]t\b"
-)
+_UNLESS = LazyPattern(r"\b(?:if|unless|except)\b")
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -56,7 +56,8 @@ def _words(text: str) -> list[int]:
 
 
 def _denials(text: str) -> int:
-    return sum(1 for _ in _DENIES.finditer(text))
+    low = lowered(text)
+    return sum(1 for form in (DENIES, _UNLESS) for _ in form.finditer(low))
 
 
 def _follows(words: list[int], at: int, said: array[int]) -> bool:

@@ -8,7 +8,6 @@ from hybrid_memory.lazy_pattern import LazyPattern
 
 _FEW_WORDS = 2
 _DENSE = "\u2e80"  # from this character on scripts write no blanks between sentences
-_DENIES = LazyPattern(r"\b(?:not|never|no|nicht|nie|keine?[nr]?|pas|jamais|não|nunca|non|niet|geen)\b|n't\b")
 _POINTS = LazyPattern(r"(?:this|these|those|also|however|otherwise|instead|dies\w*|ebenso|sonst|stattdessen)\b")
 
 
@@ -30,4 +29,4 @@ def _needs(sentence: str, before: str) -> bool:
         return True
     if otherwise.leans(low) or _POINTS.match(low) is not None or (low.isascii() and len(low.split()) <= _FEW_WORDS):
         return True
-    return otherwise.orders(low) and _DENIES.search(lowered(before)) is not None
+    return otherwise.is_instead(low, lowered(before))

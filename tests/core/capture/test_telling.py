@@ -146,8 +146,9 @@ def test_a_message_beside_somebody_elses_words_has_to_be_surer():
     assert "I finished the painting" not in judged(pasted, sure_of(0.8))
 
 
-def test_an_order_stays_with_what_was_told_before_it():
+def test_what_is_to_be_done_instead_stays_with_what_is_not():
     assert judged("We don't use alpine. Use debian slim.", sure_of(0.8)) == ["We don't use alpine. Use debian slim"]
+    assert len(judged("We moved to Kafka. Give me three topics for it.", sure_of(0.8))) > 1
 
 
 def test_what_happens_there_stays_with_where_that_is():

@@ -14,8 +14,8 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.importing.formats import find_format, format_named
 from hybrid_memory.importing.record import Author, Record, Skipped
 from hybrid_memory.importing.source import open_source
-from hybrid_memory.markdown.inline import words_of
 from hybrid_memory.importing.standing_alone import apart
+from hybrid_memory.markdown.inline import words_of
 from hybrid_memory.markdown.statements import LeftOut, Statement, statements
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.transfer import MemoryItem
