@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from itertools import count
+from pathlib import Path
 
 import pytest
 from tests.server.hubs import relay, short_folder
@@ -478,3 +479,45 @@ def test_an_import_into_a_namespace_that_is_named_goes_there_alone(tmp_path, hom
     transcript = tmp_path / "a.jsonl"
     transcript.write_text(spoken("a", tmp_path / "shop", "We decided to use Kafka for the shop."))
     assert asked("import", transcript, "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0
+
+
+def test_rules_of_a_repository_come_into_its_project_and_those_of_the_person_to_them(tmp_path, home, monkeypatch):
+    person = tmp_path / "person"
+    monkeypatch.setattr(Path, "home", lambda: person)
+    for place in ("person/.claude", "shop/.git", "blog/.git", "notes"):
+        (tmp_path / place).mkdir(parents=True)
+    for place in ("person/.claude", "shop", "blog", "notes"):
+        (tmp_path / place / "CLAUDE.md").write_text("# Git\n- Never push to main\n")
+    seen = asked("import", tmp_path / "shop" / "CLAUDE.md", "--home", home, "--dry-run")
+    shop, blog, own, notes = (
+        asked("import", tmp_path / place / "CLAUDE.md", "--home", home, "--mine", "--yes")
+        for place in ("shop", "blog", "person/.claude", "notes")
+    )
+    assert list(seen["projects"]) == list(shop["projects"]) != list(blog["projects"])
+    assert [one["stored"] for one in (shop, blog, own, notes)] == [1, 1, 1, 0]  # the last says the same to everybody
+    assert (own["projects"], own["in_projects"], blog["in_projects"]) == ({}, 0, 1)
+    assert len({one["id"] for one in (shop, blog, own)}) == 3
+    asked("import", "--undo", blog["id"], "--home", home)
+    left = [asked("list", "--home", home, "--namespace", name)["memories"] for name in (*shop["projects"], "default")]
+    assert ["Git: Never push to main" in [one["content"] for one in some] for some in left] == [True, True]
+
+
+def test_where_rules_go_can_be_chosen_and_is_said_before(tmp_path, home):
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "AGENTS.md").write_text("- Use pnpm\n")
+    shown = run("import", tmp_path / "shop" / "AGENTS.md", "--home", home, "--dry-run").output
+    assert "into the project shop-" in shown
+    assert "(--namespace default: everywhere)" in shown
+    assert asked("import", tmp_path / "shop", "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0
+
+
+def test_what_is_here_in_a_longer_form_is_said_so(tmp_path, home):
+    (tmp_path / "a.md").write_text("- My bike is red and has no lights.\n")
+    (tmp_path / "b.md").write_text("- My cat is called Miso, after the soup.\n- My cat is called Miso.\n")
+    (tmp_path / "c.md").write_text("- My cat is called Miso.\n")
+    asked("import", tmp_path / "a.md", "--home", home, "--mine", "--yes")
+    first = asked("import", tmp_path / "b.md", "--home", home, "--mine", "--yes")
+    assert (first["stored"], first["left_out"]) == (1, {"said in a longer statement that comes in": 1})
+    assert asked("import", tmp_path / "b.md", "--home", home, "--mine", "--yes")["stored"] == 0
+    shown = run("import", tmp_path / "c.md", "--home", home, "--mine", "--yes").output
+    assert "1  here already in a longer form" in shown

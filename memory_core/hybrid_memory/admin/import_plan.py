@@ -150,6 +150,8 @@ def make_plan(
             salt.append(_write_own_lines(plan.exported, reading.exported))
         plan.chosen, plan.id = write_spool(stream, _sampled(writer.lines(), plan), salt)
     plan.repeated = writer.repeated
+    if writer.contained:
+        plan.left_out["said in a longer statement that comes in"] = writer.contained
     plan.file = file if plan.chosen else None
     plan.samples += [Sample(one.created_at, one.content) for one in reading.exported[:SAMPLES]]
     plan.chosen += len(reading.exported)

@@ -9,7 +9,8 @@ one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -22,6 +23,7 @@ from hybrid_memory.admin.purge import remaining_state
 from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.importing.longer_forms import LongerForms
 from hybrid_memory.importing.spool import SpoolLine, read_spool
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
 from hybrid_memory.secret_policy import SecretPolicy
@@ -45,16 +47,19 @@ class Batch:
     """Where lines go and what is done about secrets in them.
 
     ``of_folder`` gives the namespace of what was said in a folder; what is plainly about the person, and all without a folder, goes to
-    ``namespace``.
+    ``namespace``. ``of_rules`` gives that of all rules for a folder.
     """
 
     namespace: str
     now: datetime
     secrets: SecretPolicy = field(default_factory=SecretPolicy)
     of_folder: Callable[[str], str] | None = None
+    of_rules: Callable[[str], str] | None = None
 
     def namespace_of(self, line: SpoolLine) -> str:
         """Return where a line goes."""
+        if self.of_rules is not None and line.rules_of is not None:
+            return self.of_rules(line.rules_of)
         folder = line.metadata.get("folder")
         if self.of_folder is None or not isinstance(folder, str) or is_about_oneself(line.content):
             return self.namespace
@@ -63,7 +68,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """What lines come to in a store: ``there`` by an earlier import, ``known`` by their words, and lines with ``secrets`` in them.
+    """What lines come to in a store.
+
+    ``there`` are by an earlier import, ``known`` by their words, ``longer`` as a part of a longer statement; ``secrets`` have some.
 
     ``refused`` lines hold what looks like a secret, where the settings say that such a thing is not taken. ``samples`` are times and words
     of some that are new, spread evenly.
@@ -75,8 +82,9 @@ class LookedAt:
     secrets: int
     refused: int
     samples: tuple[tuple[str, str], ...] = ()
-    elsewhere: int = 0
-    """How many of the new ones go to projects."""
+    longer: int = 0
+    projects: tuple[tuple[str, int], ...] = ()
+    """Namespaces of projects to which new ones go, each with how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +108,46 @@ def action_of(format_name: str, import_id: str) -> str:
 class _Looked:
     """Decides for each line whether it comes in."""
 
-    def __init__(
-        self, store: TransferableStore, batch: Batch, namespaces: Mapping[MemoryId, str] | None = None
-    ) -> None:
+    def __init__(self, store: TransferableStore, batch: Batch, earlier: _Looked | None = None) -> None:
         self._store = store
         self._batch = batch
-        self.namespaces = dict(namespaces or {})
+        self.namespaces: dict[MemoryId, str] = {} if earlier is None else earlier.namespaces
         """Where each line goes, from an earlier reading too: judging its words takes longer than all else."""
+        self.parts: frozenset[tuple[str, MemoryId]] = frozenset() if earlier is None else earlier.parts
+        """Lines that a longer statement of the store has."""
         self._standing: set[tuple[str, MemoryId]] = set()
         """Lines that come in, or came in before, each with its namespace: links may lead to them."""
-        self.new = self.there = self.known = self.secrets = self.refused = self.elsewhere = 0
+        self.new = self.there = self.known = self.secrets = self.refused = self.longer = 0
+        self.projects: Counter[str] = Counter()
         self.samples = SpreadSamples[tuple[str, str]]()
+
+    def compare(self, lines: Iterable[SpoolLine]) -> None:
+        """Look for what of all lines is in the store in a longer form."""
+        shorter: LongerForms[tuple[str, SpoolLine]] = LongerForms()
+        for line in lines:
+            namespace = self._namespace_of(line)
+            if line.may_be_a_part:
+                shorter.add((namespace, line), line.content)
+        if shorter.is_empty:
+            return
+        names = tuple(dict.fromkeys(self.namespaces.values()))
+        self.parts = frozenset(
+            (namespace, line.id)
+            for item in self._store.transfer.export_items(names, vectors=False).items
+            if isinstance(item, MemoryItem) and item.memory.expires_at is None
+            for namespace, line in shorter.contained_in(item.memory.content)
+            if namespace == item.memory.namespace and _says_it_already(line, _existing(item.memory))
+        )
+
+    def _namespace_of(self, line: SpoolLine) -> str:
+        if line.id not in self.namespaces:
+            self.namespaces[line.id] = self._batch.namespace_of(line)
+        return self.namespaces[line.id]
 
     def memories(self, lines: Sequence[SpoolLine]) -> list[Memory]:
         """Return what of some lines comes in."""
         own = self._batch.namespace
-        for line in lines:
-            if line.id not in self.namespaces:
-                self.namespaces[line.id] = self._batch.namespace_of(line)
-        placed = [(self.namespaces[line.id], line) for line in lines]
+        placed = [(self._namespace_of(line), line) for line in lines]
         # Also where all lines went before repositories were projects.
         asked = [(one, line.id) for namespace, line in placed for one in dict.fromkeys((namespace, own))]
         by_id = self._store.transfer.existing(asked)
@@ -134,9 +163,11 @@ class _Looked:
                 self._standing.add((namespace, line.id))
             elif any(_says_it_already(line, one) for one in by_words.get((namespace, line.digest), ())):
                 self.known += 1
+            elif (namespace, line.id) in self.parts:
+                self.longer += 1
             elif (memory := self._checked(line, namespace)) is not None:
                 self.new += 1
-                self.elsewhere += namespace != own
+                self.projects.update([namespace] if namespace != own else [])
                 self._standing.add((namespace, line.id))
                 self.samples.add((memory.created_at.isoformat(), memory.content))
                 found.append(memory)
@@ -171,9 +202,17 @@ class _Looked:
 def look_at_records(store: TransferableStore, file: Path, batch: Batch) -> LookedAt:
     """Return what the lines of a file come to in a store; nothing is changed."""
     looked = _Looked(store, batch)
+    looked.compare(read_spool(file))
     for lines in _batches(read_spool(file)):
         looked.memories(lines)
     return _told(looked)
+
+
+def projects_of(file: Path, batch: Batch) -> tuple[tuple[str, int], ...]:
+    """Return the namespaces of projects to which the lines of a file would go in an empty store, each with how many."""
+    places = Counter(batch.namespace_of(line) for line in read_spool(file))
+    del places[batch.namespace]
+    return tuple(places.most_common())
 
 
 def import_records(
@@ -195,10 +234,11 @@ def import_records(
     check_name("namespace", batch.namespace)
     # First reading: what comes in, since a link may lead to a later line.
     first = _Looked(store, batch)
+    first.compare(read_spool(file))
     for lines in _batches(read_spool(file)):
         first.memories(lines)
     # Second reading: one transaction for each batch. Where this is killed, the same import goes on.
-    second = _Looked(store, batch, first.namespaces)
+    second = _Looked(store, batch, first)
     for lines in _batches(read_spool(file)):
         memories = [first.linked(one) for one in second.memories(lines)]
         items: list[TransferItem] = [encoded(MemoryItem(one), store, keep_vector=False) for one in memories]
@@ -275,6 +315,11 @@ def _says_it_already(line: SpoolLine, known: ExistingMemory) -> bool:
     return known.superseded_by is None or line.at is None or to_micros(line.at) <= known.created_at
 
 
+def _existing(memory: Memory) -> ExistingMemory:
+    at = to_micros(memory.created_at)
+    return ExistingMemory(memory.namespace, memory.id, memory.content_hash, at, memory.trust, memory.superseded_by)
+
+
 def _memory_of(line: SpoolLine, batch: Batch) -> Memory:
     now = batch.now.astimezone(UTC)
     importance = line.importance
@@ -306,7 +351,9 @@ def _memory_of(line: SpoolLine, batch: Batch) -> Memory:
 
 def _told(looked: _Looked) -> LookedAt:
     samples = looked.samples.kept()
-    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused, samples, looked.elsewhere)
+    projects = tuple(looked.projects.most_common())
+    counts = (looked.new, looked.there, looked.known, looked.secrets, looked.refused)
+    return LookedAt(*counts, samples, looked.longer, projects)
 
 
 def _batches(lines: Iterable[SpoolLine]) -> Iterator[list[SpoolLine]]:

@@ -45,6 +45,14 @@ class Judged:
     kind: StatementKind
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedMessage:
+    """What the model makes of the sentences of a message, and the ``threshold`` from which on they are kept there."""
+
+    sentences: tuple[Judged, ...]
+    threshold: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """The model: ``networks`` give the chance (`mean_chance`), a column of ``kinds`` each of `KINDS`; its last row is constant.
@@ -64,21 +72,35 @@ class Gate:
 
     def judged(self, sentences: Sequence[Sentence], message: str) -> tuple[Judged, ...]:
         """Judge the sentences of a message."""
+        return self._judged(features(sentences, message, self.vectors)) if sentences else ()
+
+    def threshold_for(self, message: str) -> float:
+        """Return the chance from which on a sentence is kept: higher where a message may hold a mail, a chat, an article, a log, code."""
+        return self._threshold(message, lambda: self.vectors([message[:READ]])[0])
+
+    def judged_messages(self, messages: Sequence[tuple[Sequence[Sentence], str]]) -> list[JudgedMessage]:
+        """Judge the sentences of some messages together: all texts go through the encoder at once."""
+        rows = self.vectors([text for one in messages for text in _texts(*one)])
+        found, start = [], 0
+        for sentences, message in messages:
+            own = rows[start : start + len(sentences) + 1]
+            start += len(own)
+            judged = self._judged(_features(sentences, message, own)) if sentences else ()
+            found.append(JudgedMessage(judged, self._threshold(message, lambda own=own: own[-1])))  # type: ignore[misc]
+        return found
+
+    def _judged(self, rows: NDArray[np.float32]) -> tuple[Judged, ...]:
         import numpy as np
 
-        if not sentences:
-            return ()
-        rows = features(sentences, message, self.vectors)
         scores = rows @ self.kinds[:-1] + self.kinds[-1]
         kinds = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
         chances = mean_chance(rows, self.networks)
         return tuple(Judged(float(chance), _kind(one)) for chance, one in zip(chances, kinds, strict=True))
 
-    def threshold_for(self, message: str) -> float:
-        """Return the chance from which on a sentence is kept: higher where a message may hold a mail, a chat, an article, a log, code."""
+    def _threshold(self, message: str, row: Callable[[], NDArray[np.float32]]) -> float:
         if not holds_others_words(message):
             return self.threshold
-        (chance,) = mean_chance(features_of_message(message, self.vectors)[None, :], self.pasted)
+        (chance,) = mean_chance(_message_features(message, row())[None, :], self.pasted)
         if chance < self.others:
             return self.threshold
         return self.strict if chance < self.pasted_from else NOTHING
@@ -101,9 +123,17 @@ def features(
     sentences: Sequence[Sentence], message: str, vectors: Callable[[Sequence[str]], NDArray[np.float32]]
 ) -> NDArray[np.float32]:
     """Return (sentences, features) float32: what the model sees of the sentences of one message."""
+    return _features(sentences, message, vectors(_texts(sentences, message)))
+
+
+def _texts(sentences: Sequence[Sentence], message: str) -> list[str]:
+    return [*(one.raw for one in sentences), message[:READ]]
+
+
+def _features(sentences: Sequence[Sentence], message: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return what the model sees of sentences, by the rows of `_texts`."""
     import numpy as np
 
-    rows = vectors([*(one.raw for one in sentences), message[:READ]])
     whole = np.repeat(rows[-1:], len(sentences), axis=0)
     shapes = [_shape(one, message, at, len(sentences)) for at, one in enumerate(sentences)]
     parts = (_SENTENCE_WEIGHT * rows[:-1], _MESSAGE_WEIGHT * whole, np.array(shapes, np.float32))
@@ -113,6 +143,10 @@ def features(
 
 def features_of_message(message: str, vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
     """Return (features) float32: what the model sees of a message that may hold a paste."""
+    return _message_features(message, vectors([message[:READ]])[0])
+
+
+def _message_features(message: str, row: NDArray[np.float32]) -> NDArray[np.float32]:
     import numpy as np
 
     lines = [line for line in message.splitlines() if line.strip()]
@@ -134,7 +168,6 @@ def features_of_message(message: str, vectors: Callable[[Sequence[str]], NDArray
         len(message) > _LONG,
         *signs_of_others_words(message),
     )
-    (row,) = vectors([message[:READ]])
     found: NDArray[np.float32] = np.concatenate((_MESSAGE_WEIGHT * row, np.array(shape)), dtype=np.float32)
     return found
 

@@ -20,6 +20,7 @@ from hybrid_memory.capture.otherwise_words import (
     DATED,
     DECIDES,
     DEFINES,
+    DENIES,
     DENSE_ORDER,
     DENSE_PERSON,
     DENSE_SMALL,
@@ -33,6 +34,7 @@ from hybrid_memory.capture.otherwise_words import (
     I_TASK,
     IN_FICTION,
     LEANS,
+    LEANS_AT_END,
     LEANS_ON_SOMEBODY,
     MINE_TASK,
     NO_QUESTION,
@@ -113,8 +115,18 @@ def _asks_by_words(low: str) -> bool:
 
 
 def leans(low: str) -> bool:
-    """Return True if a sentence means something only behind the one before: its subject is "he", "it", "both"."""
-    return LEANS.match(low) is not None
+    """Return True if a sentence means something only behind the one before: its subject is "he", "it", "both", its place "there"."""
+    return LEANS.match(low) is not None or LEANS_AT_END.search(low) is not None
+
+
+def orders(low: str) -> bool:
+    """Return True for what is to be done: "use the slim image"."""
+    return ORDER.match(low) is not None and ORDER_NOT.match(low) is None
+
+
+def is_instead(low: str, before: str) -> bool:
+    """Return True for what is to be done instead of what the sentence before says is not: "we don't use alpine", "use debian slim"."""
+    return orders(low) and DENIES.search(before) is not None
 
 
 def leans_on_somebody(low: str) -> bool:
@@ -251,7 +263,7 @@ def _clause_tells(clause: Sentence, *, first: bool, personal_only: bool) -> bool
 
 def _tells_of_others(clause: Sentence, *, of_somebody: bool) -> bool:
     low = clause.low
-    if ORDER.match(low) is not None and ORDER_NOT.match(low) is None:
+    if orders(low):
         return False
     if ABOUT_IT.match(low) is not None:
         says = VALUE.search(clause.raw[1:]) is not None or OURS.search(low) is not None

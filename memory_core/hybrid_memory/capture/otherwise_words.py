@@ -325,6 +325,9 @@ LEANS = LazyPattern(
     r"|called|named)\b"
 )
 """A subject that is somebody or something named before, or none at all."""
+LEANS_AT_END = LazyPattern(r"\w (?:there|dort|là-bas|allí|lá)(?: now| too)?$")
+"""A place that was named before: "my sister lives there"."""
+DENIES = LazyPattern(r"\b(?:not|never|no|nicht|nie|keine?[nr]?|pas|jamais|não|nunca|non|niet|geen)\b|n't\b")
 CORRECTS = LazyPattern(
     r"(?P<lead>^(?:(?:oh|ah|oops|uy|ups|opa|ops|ay|ach|äh|hm+|uh|um|ok|wait|sorry|perdón|pardon|desculpa|scusa|moment|hey|well"
     r"|hups|oeps)[,.! ]+)*"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from hybrid_memory.lazy_pattern import LazyPattern
 
@@ -52,13 +53,26 @@ def lowered(text: str) -> str:
 def sentences(line: str) -> Iterator[Sentence]:
     """Yield the sentences of a line. A dot behind a number or an abbreviation ends none."""
     start = 0
+    for end in _ends(line):
+        yield from _sentence(line[start : end.start()], end[0])
+        start = end.end()
+    yield from _sentence(line[start:], "")
+
+
+def pieces_of(line: str) -> list[str]:
+    """Return the sentences of a line as they were written, with their ends."""
+    places = [0, *(end.end() for end in _ends(line)), len(line)]
+    return [piece for start, end in pairwise(places) if (piece := line[start:end].strip())]
+
+
+def _ends(line: str) -> Iterator[re.Match[str]]:
+    start = 0
     for end in _END.finditer(line):
         last = end.end() >= len(line.rstrip())
         if not last and end[0][0] == "." and _is_no_end(line, max(start, end.start() - 16), end.start()):
             continue
-        yield from _sentence(line[start : end.start()], end[0])
+        yield end
         start = end.end()
-    yield from _sentence(line[start:], "")
 
 
 def _is_no_end(line: str, start: int, end: int) -> bool:

@@ -29,6 +29,12 @@ from hybrid_memory.secret_detection.detection import find_secrets
 # Set by hand.
 LIMIT = 20
 """Statements of a session, when nothing else is said."""
+MOST_JUDGED = 30
+"""Sentences of a message that a gate judges; nobody types more."""
+LEAST_EPISODE = 0.05
+"""Chance from which a sentence is an episode: 123 of 125 that were worth keeping have it."""
+LEAST_OF_RULES = 0.3
+"""Chance from which what a rule knows is kept: people say the same words in passing."""
 _LONGEST = 300  # characters of a statement; a longer sentence is a paragraph without dots
 _SHORTEST_WORDS = 2
 _LONGEST_ANTECEDENT = 120  # characters of a sentence that one with "it" is joined with
@@ -38,9 +44,6 @@ _LOOKED_BACK = 60  # statements among which a new one looks for its like
 _MOST_CLAUSES = 6  # of a sentence
 _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
-_MOST_JUDGED = 30  # sentences of a message that a gate judges; nobody types more
-_LEAST_EPISODE = 0.05  # chance from which a sentence is an episode: 123 of 125 that were worth keeping have it
-_LEAST_OF_RULES = 0.3  # chance of what a rule knows: people say the same words in passing
 _UNJUDGED_EPISODE = 0.2  # importance of an episode where there is no gate
 _LEAST_LET = 0.5  # importance of what the gate lets through with little chance
 
@@ -97,7 +100,7 @@ def _read(turn: Turn, kept: list[Statement], passing: list[Statement], gate: Gat
         return
     own = list(own_sentences(text))
     let = None
-    if gate is not None and len(own) <= _MOST_JUDGED:
+    if gate is not None and len(own) <= MOST_JUDGED:
         threshold = gate.threshold_for(text)
         beside_others = announced or threshold > gate.threshold
         let = _LetThrough(gate, own, text, max(threshold, gate.strict if announced else 0), beside_others=beside_others)
@@ -115,7 +118,7 @@ class _LetThrough:
     ) -> None:
         self._judged = dict(zip((one.raw for one in own), gate.judged(own, text), strict=True))
         self._threshold = threshold
-        self._least = threshold if beside_others else _LEAST_OF_RULES
+        self._least = threshold if beside_others else LEAST_OF_RULES
 
     def made(self, sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
         """Return a sentence as it was said, if the gate lets it through, behind the one before if it leans on that."""
@@ -177,7 +180,7 @@ def _read_sentences(
         elif not sentence.asks:
             besides[-1].append(sentence)
         before, corrects = sentence, False
-    if not beside_others and (let is not None or len(own) <= _MOST_JUDGED):
+    if not beside_others and (let is not None or len(own) <= MOST_JUDGED):
         passing += _episodes(besides, turn, let)
 
 
@@ -194,7 +197,7 @@ def _episodes(runs: Iterable[Sequence[Sentence]], turn: Turn, let: _LetThrough |
             else:
                 texts.append((one.raw, chance))
         for text, chance in texts:
-            made = _made(sentence_of(text), StatementKind.FACT, chance, turn) if chance >= _LEAST_EPISODE else None
+            made = _made(sentence_of(text), StatementKind.FACT, chance, turn) if chance >= LEAST_EPISODE else None
             if made is not None:
                 yield replace(made, episode=True)
 

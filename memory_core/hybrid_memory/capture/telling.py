@@ -4,20 +4,24 @@ While somebody types, only what is surely worth keeping is kept, for the assista
 taken is gone: so each sentence comes in that is not plainly something else (`otherwise`), whole and in the person's words. One that
 means something only behind another one ("He joined in 2021") comes in together with it. What `statements` finds keeps its sort; the rest
 are facts of less importance.
+
+Where there is a gate, it judges each sentence as it does in conversation (`chances`): what would not even be kept as said in passing stays
+out, and what is likely worth keeping comes in, although it looks like something else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hybrid_memory.capture import english, foreign, otherwise, refusals
+from hybrid_memory.capture.gate import Gate, Judged
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.otherwise_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
 from hybrid_memory.capture.sentences import Sentence, lowered, sentences, without_fillers
-from hybrid_memory.capture.statements import statements_of
+from hybrid_memory.capture.statements import LEAST_EPISODE, LEAST_OF_RULES, MOST_JUDGED, statements_of
 from hybrid_memory.capture.telling_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
@@ -34,6 +38,39 @@ _TOLD = 0.5  # importance of what no rule of capture knows, and is of the person
 _DULL = 0.35  # of what is of something else
 _FEW_SENTENCES = 2  # of a message that is nobody's text, though it does not say "I"
 _PASTED_SENTENCES = 12  # of a message, from which on sentences about others are somebody's text
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """What a gate makes of a message: of its sentences by their words, and the ``threshold`` from which on one comes in for that alone."""
+
+    of: Mapping[str, Judged]
+    threshold: float
+
+    def at_least(self, sentence: Sentence, least: float) -> bool:
+        """Return True if a sentence is as likely worth keeping; one that was not judged is."""
+        judged = self.of.get(sentence.raw)
+        return judged is None or judged.chance >= least
+
+    def lets_through(self, sentence: Sentence) -> bool:
+        """Return True for a sentence that comes in whatever it looks like."""
+        return sentence.raw in self.of and self.at_least(sentence, self.threshold)
+
+
+def chances(messages: Sequence[str], gate: Gate) -> list[Chances | None]:
+    """Return what a gate makes of some messages; None for one that it does not judge: a long text, or nothing but questions."""
+    found: list[Chances | None] = [None] * len(messages)
+    judged: dict[int, list[Sentence]] = {}
+    for at, text in enumerate(messages):
+        own = [] if is_pasted(text[:_READ]) else list(_written(text[:_READ]))
+        if len(own) <= MOST_JUDGED and not all(otherwise.asks(one) for one in own):
+            judged[at] = own
+    made = gate.judged_messages([(own, messages[at]) for at, own in judged.items()])
+    for (at, own), one in zip(judged.items(), made, strict=True):
+        # In a person's own words less than in conversation, where they may say it again: of such sentences two of five are worth it.
+        threshold = LEAST_OF_RULES if one.threshold <= gate.threshold else one.threshold
+        found[at] = Chances(dict(zip((each.raw for each in own), one.sentences, strict=True)), threshold)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +113,11 @@ class _Item:
     last: int
 
 
-def told(text: str, said_at: datetime, *, fiction: bool = False) -> Told:
-    """Return what a person told in a message; calling it again gives the same. ``fiction``: what was said before is about a story."""
+def told(text: str, said_at: datetime, *, fiction: bool = False, let: Chances | None = None) -> Told:
+    """Return what a person told in a message; calling it again gives the same.
+
+    ``fiction``: what was said before is about a story. ``let`` is what a gate makes of the message (`chances`).
+    """
     own = text[:_READ]
     if not own.strip():
         return Told((), "empty")
@@ -91,7 +131,7 @@ def told(text: str, said_at: datetime, *, fiction: bool = False) -> Told:
         return Told(
             (), "a story, a role, or not to be remembered", fiction=any(otherwise.is_fiction(one.low) for one in whole)
         )
-    reading = _Reading(whole, Turn(own, said_at), fiction=fiction)
+    reading = _Reading(whole, Turn(own, said_at), let, fiction=fiction)
     reading.read()
     kept = reading.kept()
     reason = "" if kept else _reason(whole, own)
@@ -137,11 +177,12 @@ def _material(low: str) -> int | None:
 class _Reading:
     """The sentences of one message, read one by one."""
 
-    def __init__(self, whole: Sequence[Sentence], turn: Turn, *, fiction: bool) -> None:
+    def __init__(self, whole: Sequence[Sentence], turn: Turn, let: Chances | None, *, fiction: bool) -> None:
         self.taken_back: list[str] = []
         self.fiction = fiction
         self._whole = whole
         self._turn = turn
+        self._let = let
         self._items: list[_Item] = []
         self._made_up = False
         stripped = [without_fillers(one) for one in whole]
@@ -180,9 +221,12 @@ class _Reading:
     def _one(self, sentence: Sentence) -> ToldOne | None:
         """Return what a sentence tells."""
         corrects = otherwise.corrects(sentence)
+        hardly = self._let is not None and not corrects and not self._let.at_least(sentence, LEAST_EPISODE)
         of_rules = [one for one in self._known if one.text in sentence.raw]
         if of_rules:
             self._known = [one for one in self._known if one not in of_rules]
+            if hardly:
+                return None
             first = of_rules[0]
             text = _whole_text(first, sentence)
             return ToldOne(
@@ -191,29 +235,39 @@ class _Reading:
                 corrects=corrects or first.kind is StatementKind.CORRECTION,
             )
         labelled = self._introduces and LABELLED.match(sentence.low) is not None
-        if not labelled and not corrects and not otherwise.tells(sentence, alone=self._alone, fiction=self.fiction):
+        tells = labelled or corrects or otherwise.tells(sentence, alone=self._alone, fiction=self.fiction)
+        let = self._let is not None and not otherwise.asks(sentence) and self._let.lets_through(sentence)
+        if hardly or not (tells or let):
             return None
         text = _clean(_shown(sentence).raw)
         if not _is_fit(text):
             return None
-        of_person = labelled or OF_ONESELF.match(sentence.low) is not None or PEOPLE.search(sentence.low) is not None
+        of_person = (
+            let or labelled or OF_ONESELF.match(sentence.low) is not None or PEOPLE.search(sentence.low) is not None
+        )
         kind = StatementKind.CORRECTION if corrects else StatementKind.FACT
         made = Statement(text, kind, _TOLD if of_person or corrects else _DULL, self._turn.said_at)
         return ToldOne(made, text, otherwise.leans_on_somebody(sentence.low), corrects)
 
     def _add(self, one: ToldOne, sentence: Sentence, at: int) -> None:
         """Add what a sentence tells, together with the one before if it needs that."""
-        if not otherwise.leans(sentence.low) or not at:
+        last = self._items[-1] if self._items else None
+        instead = at > 0 and otherwise.is_instead(sentence.low, self._whole[at - 1].low)
+        if not at or not (otherwise.leans(sentence.low) or instead):
             self._items.append(_Item(one, at))
             return
-        last = self._items[-1] if self._items else None
         if last is not None and last.last == at - 1:
             text = joined(last.one.statement.text, one.statement.text)
             if len(text) <= _LONGEST_JOINED:
                 self._items[-1] = _Item(_both(last.one, one, text), at)
                 return
         before = self._whole[at - 1]
-        if (last is None or last.last < at - 1) and len(before.raw) <= _LONGEST_BEFORE and GAP not in before.raw:
+        if (
+            not instead
+            and (last is None or last.last < at - 1)
+            and len(before.raw) <= _LONGEST_BEFORE
+            and GAP not in before.raw
+        ):
             text = joined(before.raw + ("?" if before.asks else ""), one.statement.text)
             if _is_fit(text):
                 one = replace(

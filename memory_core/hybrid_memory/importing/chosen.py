@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from hybrid_memory.importing.record import Record
+
+if TYPE_CHECKING:
+    from hybrid_memory.capture.gate import Gate
 
 _LONGEST_PIECE = 8_000  # characters of a message that is taken whole; a memory that is longer answers no question
 
@@ -24,9 +28,10 @@ class Messages(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a person wants of a source."""
+    """What a person wants of a source. ``gate`` judges what of their messages is worth keeping; None leaves that to rules."""
 
     messages: Messages = Messages.TOLD
+    gate: Gate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, may_replace, words_of
 from hybrid_memory.capture.sentences import lowered
-from hybrid_memory.capture.telling import ToldOne, joined, sets_a_scene, told
+from hybrid_memory.capture.telling import Chances, ToldOne, joined, sets_a_scene, told
 from hybrid_memory.importing.chosen import Chosen
 from hybrid_memory.importing.record import Record, Skipped
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -56,13 +56,13 @@ class Conversation:
     _messages: int = 0
     _last_told: int = 0
 
-    def add(self, record: Record) -> Skipped | None:
-        """Look at the next message; return why nothing of it comes in, None where something does."""
+    def add(self, record: Record, let: Chances | None = None) -> Skipped | None:
+        """Look at the next message, and what a gate makes of it; return why nothing of it comes in, None where something does."""
         self._messages += 1
         self._plays = self._plays or sets_a_scene(record.text)
         if self._plays:
             return Skipped("in a role play, an exercise or a game", record.key)
-        found = told(record.text, record.at or _UNKNOWN, fiction=self._fiction)
+        found = told(record.text, record.at or _UNKNOWN, fiction=self._fiction, let=let)
         self._fiction = self._fiction or found.fiction
         for topic in found.taken_back:
             self._take_back(topic)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
 
 LONGEST_NOTE = 4 << 20
 """Bytes of a note; what is longer was written by a program."""
-ENDINGS = (".md", ".markdown")
+_ENDINGS = (".md", ".markdown", ".mdc")
+_RULES = frozenset({
+    "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
+    ".cursorrules", ".windsurfrules", ".clinerules",
+})  # fmt: skip
+"""Files in which assistants look for rules of the repository that they lie in."""
+_FOLDERS_OF_RULES = frozenset({".claude", ".cursor", ".windsurf", ".github"})
+_AMONG_RULES = "rules"  # the name of a folder in these
 OVERVIEWS = ("readme.md", "index.md", "log.md")
 _DAY = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d\d)[-_.]?(\d\d)(?!\d)")
 _JUST_A_DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -27,7 +35,24 @@ _NOON = time(12, tzinfo=UTC)  # of a day without a time: the same day in most of
 
 def notes_of(source: Source) -> list[SourceFile]:
     """Return the Markdown files of a source."""
-    return [file for file in source.files() if file.path.lower().endswith(ENDINGS)]
+    return [file for file in source.files() if _is_note(file)]
+
+
+def rules_of(source: Source, file: SourceFile) -> str | None:
+    """Return the folder for which a file of rules was written; None for any other note, and in an archive."""
+    if source.is_archive:
+        return None
+    path = PurePath(source.path if source.is_folder else source.path.parent, file.path)
+    near = next((folder for folder in path.parents if folder.name in _FOLDERS_OF_RULES), None)
+    if near is not None and (path.suffix == ".mdc" or _AMONG_RULES in path.relative_to(near.parent).parts):
+        return str(near.parent)
+    if path.name.lower() not in _RULES:
+        return None
+    return str(path.parent.parent if path.parent == near else path.parent)
+
+
+def _is_note(file: SourceFile) -> bool:
+    return file.path.lower().endswith(_ENDINGS) or file.name.lower() in _RULES
 
 
 def text_in(file: SourceFile) -> str | Skipped:
@@ -118,5 +143,5 @@ def moment_in(fields: dict[str, Any], names: tuple[str, ...]) -> datetime | None
 def others_left_out(source: Source) -> Iterator[Skipped]:
     """Yield the files of a source that are no notes."""
     for file in source.files():
-        if not file.path.lower().endswith(ENDINGS):
+        if not _is_note(file):
             yield Skipped("no Markdown file", file.path)

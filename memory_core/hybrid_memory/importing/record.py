@@ -43,6 +43,8 @@ class Record:
     it. ``source`` is where a statement was taken from, as in `hybrid_memory.model.Memory`. Readers copy what the source says and judge
     nothing.
 
+    ``rules_of`` is the folder for which a file of rules was written: all of it belongs to the project there.
+
     ``exported`` is the memory as an export of this program had it, for files of our own: it stands for all of it, links, namespace and
     double words included, and comes in as a line of our own export does.
     """
@@ -64,6 +66,7 @@ class Record:
     superseded_by: str | None = None
     parents: tuple[str, ...] = ()
     source: str | None = None
+    rules_of: str | None = None
     exported: Memory | None = None
 
 

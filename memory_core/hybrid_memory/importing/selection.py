@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from hybrid_memory.capture.telling import chances
 from hybrid_memory.importing.chosen import Choice, Chosen, Messages, pieces
 from hybrid_memory.importing.conversations import Conversation, is_one_at_a_time, newest_of_the_person
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
+
+if TYPE_CHECKING:
+    from hybrid_memory.capture.gate import Gate
 
 __all__ = ["Choice", "Chosen", "Messages", "select"]
 
@@ -19,7 +24,7 @@ def select(records: Iterable[Record | Skipped], choice: Choice) -> Iterator[Chos
     not eat) is compared over all conversations and comes last.
     """
     if choice.messages is Messages.TOLD:
-        yield from _told(records)
+        yield from _told(records, choice.gate)
         return
     for record in records:
         found = _apart(record, choice)
@@ -29,8 +34,8 @@ def select(records: Iterable[Record | Skipped], choice: Choice) -> Iterator[Chos
             yield found
 
 
-def _told(records: Iterable[Record | Skipped]) -> Iterator[Chosen | Skipped]:
-    conversation = Conversation()
+def _told(records: Iterable[Record | Skipped], gate: Gate | None) -> Iterator[Chosen | Skipped]:
+    said: list[Record] = []
     of_the_person: list[Chosen] = []
     name: str | None = None
     for record in records:
@@ -40,17 +45,23 @@ def _told(records: Iterable[Record | Skipped]) -> Iterator[Chosen | Skipped]:
                 yield found
             continue
         if record.conversation is None or record.conversation != name:
-            yield from _ended(conversation, of_the_person)
-            conversation, name = Conversation(), record.conversation
-        left_out = conversation.add(record)
-        if left_out is not None:
-            yield left_out
-    yield from _ended(conversation, of_the_person)
+            yield from _of_conversation(said, gate, of_the_person)
+            said, name = [], record.conversation
+        said.append(record)
+    yield from _of_conversation(said, gate, of_the_person)
     yield from newest_of_the_person(of_the_person)
 
 
-def _ended(conversation: Conversation, of_the_person: list[Chosen]) -> Iterator[Chosen | Skipped]:
+def _of_conversation(
+    said: Sequence[Record], gate: Gate | None, of_the_person: list[Chosen]
+) -> Iterator[Chosen | Skipped]:
     """Yield what a conversation gives, but for what is compared with other conversations."""
+    conversation = Conversation()
+    let = [None] * len(said) if gate is None else chances([one.text for one in said], gate)
+    for record, chance in zip(said, let, strict=True):
+        left_out = conversation.add(record, chance)
+        if left_out is not None:
+            yield left_out
     for one in conversation.chosen():
         if isinstance(one, Chosen) and is_one_at_a_time(one):
             of_the_person.append(one)

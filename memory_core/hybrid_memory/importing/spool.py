@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import id_of
+from hybrid_memory.importing.longer_forms import LongerForms
 from hybrid_memory.importing.record import Author, Record, RecordKind
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import is_in_range
@@ -36,7 +37,10 @@ _MOMENTS = ("at", "occurred_at", "expires_at", "forgotten_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpoolLine:
-    """One memory that is to come in. ``told`` says that it is the person's own, as told to another assistant; moments are UTC."""
+    """One memory that is to come in. ``told`` says that it is the person's own, as told to another assistant; moments are UTC.
+
+    ``rules_of`` as in `Record`.
+    """
 
     id: MemoryId
     content: str
@@ -55,6 +59,17 @@ class SpoolLine:
     supersedes: MemoryId | None = None
     superseded_by: MemoryId | None = None
     parents: tuple[MemoryId, ...] = ()
+    rules_of: str | None = None
+
+    @property
+    def may_contain(self) -> bool:
+        """Whether a shorter statement may be passed over for this one: it is a fact that holds on."""
+        return self.forgotten_at is None and self.expires_at is None
+
+    @property
+    def may_be_a_part(self) -> bool:
+        """Whether this one may be passed over for a longer statement. A rule may not: "never push" says more than "never push today"."""
+        return self.may_contain and self.rules_of is None and not self.parents
 
     def encoded(self) -> bytes:
         """Return the line of a file."""
@@ -120,6 +135,7 @@ def line_of(chosen: Chosen, format_name: str, namespace: str, *, told: bool) -> 
         occurred_at=_moment(record.occurred_at),
         expires_at=_moment(record.expires_at),
         forgotten_at=_moment(record.forgotten_at),
+        rules_of=record.rules_of,
     )
     return _checked(line)
 
@@ -147,17 +163,19 @@ class _Taken:
     id: MemoryId
     told: bool
     digest: str
+    rules_of: str | None
+    said_in: object
 
     @property
-    def words(self) -> tuple[bool, str]:
-        return self.told, self.digest
+    def words(self) -> tuple[bool, str | None, str]:
+        return self.told, self.rules_of, self.digest
 
 
 class SpoolWriter:
     """Takes lines in the order of a source and gives them in the order of time, the same words of the same author once.
 
     ``draft`` is an open file for what is taken until everything is known; of each line little is held in memory.
-    ``repeated`` counts what is not given because its words were there.
+    ``repeated`` counts what is not given because its words were there, ``contained`` because a longer statement has them.
     """
 
     def __init__(self, draft: BinaryIO) -> None:
@@ -166,14 +184,28 @@ class SpoolWriter:
         self._older: dict[_Name, _Name] = {}
         self._parents: dict[_Name, tuple[str, ...]] = {}
         self._corrections: dict[_Name, _Name] = {}
-        self.repeated = 0
+        self._shorter: LongerForms[int] = LongerForms()
+        self.repeated = self.contained = 0
 
     def add(self, chosen: Chosen, line: SpoolLine) -> None:
         """Take a line. What its links mean is looked up when all lines are there."""
         at = float("inf") if line.at is None else line.at.timestamp()  # what has no time counts as told now
         record, name = chosen.record, (chosen.record.key, chosen.part)
-        self._taken.append(_Taken(at, self._draft.tell(), name, line.id, line.told, line.digest))
+        self._taken.append(
+            _Taken(
+                at,
+                self._draft.tell(),
+                name,
+                line.id,
+                line.told,
+                line.digest,
+                line.rules_of,
+                line.metadata.get("folder"),
+            )
+        )
         self._draft.write(line.encoded())
+        if line.may_be_a_part:
+            self._shorter.add(len(self._taken) - 1, line.content)
         if chosen.supersedes is not None:
             self._older[name] = chosen.supersedes
         if record.superseded_by is not None:
@@ -184,13 +216,12 @@ class SpoolWriter:
     def lines(self) -> Iterator[SpoolLine]:
         """Yield what comes in, in the order of time, with its links."""
         self._draft.flush()
-        kept = self._without_repetitions()
+        kept = self._without_parts(self._without_repetitions())
         ids = {one.name: one.id for one in kept}
         older_of = self._corrections
         newer_of = {older: name for name, older in older_of.items()}
         for one in kept:
-            self._draft.seek(one.place)
-            line = SpoolLine.decoded(self._draft.readline())
+            line = self._line(one)
             older, newer = older_of.get(one.name), newer_of.get(one.name)
             parents = [(parent, 0) for parent in self._parents.get(one.name, ())]
             yield replace(
@@ -200,12 +231,33 @@ class SpoolWriter:
                 parents=tuple(ids[parent] for parent in parents if parent in ids and parent != one.name),
             )
 
+    def _line(self, taken: _Taken) -> SpoolLine:
+        self._draft.seek(taken.place)
+        return SpoolLine.decoded(self._draft.readline())
+
+    def _without_parts(self, kept: list[_Taken]) -> list[_Taken]:
+        """Return what no longer statement of the same place contains. What has versions, or is rested on, stays."""
+        linked = {*self._corrections, *self._corrections.values()}
+        linked.update((parent, 0) for parents in self._parents.values() for parent in parents)
+        corrected = set(self._corrections.values())
+        parts: set[int] = set()
+        for one in kept:
+            line = self._line(one)
+            if one.name in corrected or not line.may_contain:
+                continue
+            for at in self._shorter.contained_in(line.content):
+                shorter = self._taken[at]
+                if shorter.name not in linked and (shorter.told, shorter.said_in) == (one.told, one.said_in):
+                    parts.add(shorter.place)
+        self.contained = sum(one.place in parts for one in kept)
+        return [one for one in kept if one.place not in parts]
+
     def _without_repetitions(self) -> list[_Taken]:
         """Return what comes in. What was corrected and is said again later is true again, so it is no repetition."""
         kept: list[_Taken] = []
         by_name: dict[_Name, _Taken] = {}
         ids: set[MemoryId] = set()
-        current: dict[tuple[bool, str], _Name] = {}
+        current: dict[tuple[bool, str | None, str], _Name] = {}
         for one in sorted(self._taken, key=lambda taken: taken.at):
             older = by_name.get(self._older.get(one.name, ("", -1)))
             if one.id in ids or (one.words in current and older is None):

@@ -16,7 +16,13 @@ _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
 _AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_TAG_OF_HTML = re.compile(r"</?[A-Za-z][^<>]*>")
+_TAG_OF_HTML = re.compile(
+    r"</?[A-Za-z][\w:-]*[\s/][^<>]*>|</?(?:a|abbr|b|big|blockquote|center|cite|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|ins"
+    r"|kbd|li|mark|ol|p|pre|q|s|samp|script|small|span|strike|strong|style|sub|summary|sup|t[dhrt]|table|tbody|thead|u|ul|var|video)>"
+    r"|</[A-Za-z][^<>]*>",
+    re.IGNORECASE,
+)
+"""A tag with attributes, or a known one; "<ticket>" is what somebody wrote."""
 _STRONG = re.compile(r"(\*\*|__|==)(?=\S)([^\n]*?\S)\1")
 _EMPHASIS = re.compile(
     r"(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]*[^\s_])_(?![\w_])"

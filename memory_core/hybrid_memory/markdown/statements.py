@@ -1,8 +1,9 @@
 """Notes of a person or an assistant, taken apart into statements: what could stand in a memory by itself.
 
-A list item, a paragraph, a row of a table and each line of ``name: value`` is a statement. Items of an item belong to it; code belongs
-to what stands before it. A statement that says too little by itself ("peanuts") gets the words that introduce it: the line before its
-list, else its heading. What a reader does not see (comments, front matter), what was crossed out, pictures and queries are left out.
+A list item, a row of a table, each line of ``name: value`` and each sentence of a short paragraph that needs no other is a statement.
+Items of an item belong to it; code belongs to what stands before it. A statement gets the words that introduce it, unless it is a
+sentence with its subject: the line before its list, else its heading. What a reader does not see (comments, front matter), what was
+crossed out, pictures and queries are left out.
 
 The blocks are those of CommonMark with tables, found by markdown-it.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _LONGEST_ITEM = 800  # characters of an item with the items in it; of a longer one each is a statement
 _LONGEST_INTRODUCTION = 160  # characters that go before a statement
+_LONGEST_APART = (
+    400  # characters of a paragraph that may tell several things; the sentences of a longer one hang together
+)
 _FEW_WORDS = 6
 _FEW_CHARACTERS = 14  # of a script without blanks between words
 _BELOW_ALL = 7  # the title of a callout is a heading below those that a page has
@@ -63,9 +67,11 @@ _QUERIES = frozenset(
     }
 )
 _GENERIC = re.compile(
-    r"(?:readme|index|notes?|memory|memories|claude(?:\.local)?|agents?|gemini|todo|inbox|daily|untitled|home|about|misc|\d[\d\W_]*)",
+    r"(?:readme|index|notes?|memory|memories|claude(?:\.local)?|agents?(?:\.override)?|gemini|copilot-instructions|todo|inbox|daily"
+    r"|untitled|home|about|misc|\..*|\d[\d\W_]*)",
     re.IGNORECASE,
 )
+_NAMES_NOTHING = re.compile(r"claude|agents|gemini|[\w.-]+\.md|\d[\d\W_]*", re.IGNORECASE)  # but the file, or a day
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +95,16 @@ class LeftOut:
     reason: str
 
 
-def statements(markdown: str, *, title: str | None) -> list[Statement | LeftOut]:
-    """Return what a note says, in its order. ``title`` is the note's own, which introduces what stands under no heading."""
+def statements(markdown: str, *, title: str | None, apart: Callable[[str], list[str]]) -> list[Statement | LeftOut]:
+    """Return what a note says, in its order. ``title`` is the note's own, which introduces what stands under no heading.
+
+    ``apart`` takes a paragraph apart into what can be understood alone.
+    """
     from markdown_it.tree import SyntaxTreeNode
 
     seen = without_comments(markdown)
     root = SyntaxTreeNode(_parser().parse(seen))
-    walk = _Walk(None if title is None or _GENERIC.fullmatch(title) else title)
+    walk = _Walk(None if title is None or _GENERIC.fullmatch(title) else title, apart)
     walk.blocks(root.children)
     return walk.found
 
@@ -131,6 +140,7 @@ class _Walk:
     """Goes through the blocks of a note. ``introduction`` is a line that ends in a colon, of the list that follows it."""
 
     title: str | None
+    apart: Callable[[str], list[str]]
     found: list[Statement | LeftOut] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     introduction: str | None = None
@@ -169,13 +179,19 @@ class _Walk:
         lines = content.splitlines()
         if len(lines) > 1 and all(_PAIR.match(line.strip()) for line in lines):
             for line in lines:
-                self._say(words_of(line))
+                self._say(words_of(line), listed=True)
             return
+        if len(lines) > 1 and all(line.rstrip().endswith(_ENDS_A_SENTENCE) for line in lines):
+            for line in lines[:-1]:  # a sentence a line, as people write rules
+                self._paragraph(line, None)
+            content = lines[-1]
         said = words_of(content)
         if follower in ("bullet_list", "ordered_list", "fence", "table") and said.text.endswith((":", "：")):
             self.introduction = said.text
             return
-        self._say(said)
+        parts = [said.text] if len(said.text) > _LONGEST_APART else self.apart(said.text)
+        for part in parts or [said.text]:
+            self._say(replace(said, text=part))
 
     def _introduce_alone(self) -> None:
         """Say a line that introduced nothing."""
@@ -183,13 +199,13 @@ class _Walk:
             self.found.append(Statement(self.introduction.rstrip(":： "), self._titles()))
             self.introduction = None
 
-    def _say(self, line: Line, state: str | None = None) -> None:
+    def _say(self, line: Line, state: str | None = None, *, listed: bool = False) -> None:
         if line.crossed_out:
             self.found.append(LeftOut("crossed out"))
         elif _IMPORT.fullmatch(line.text):
             self.found.append(LeftOut("the name of another file"))
         elif any(one.isalnum() for one in line.text):
-            said = self._introduced(line.text) + (f" ({state})" if state else "")
+            said = self._introduced(line.text, listed=listed) + (f" ({state})" if state else "")
             done = None if state is None else state == _STATES["x"]
             self.found.append(Statement(said, self._titles(), line.tags, done, line.links))
         elif line.text:
@@ -204,12 +220,15 @@ class _Walk:
             self.found.append(LeftOut("crossed out" if "~~" in _source_of(item) else "no words"))
             return
         if len(text) <= _LONGEST_ITEM or not inner:
-            self._say(replace(line, text=text), state)
+            parts = self.apart(text) if state is None and not inner and "\n" not in text else [text]
+            alone = len(parts) > 1 and all(_BEGINS_A_SENTENCE.match(part) for part in parts)
+            for part in parts if alone else [text]:
+                self._say(replace(line, text=part), state, listed=True)
             return
         # A long item with items of its own: each of these is a statement, introduced by it.
         own = words_of(_first_paragraph(item))
         before = self.introduction
-        self._say(own, state)
+        self._say(own, state, listed=True)
         for child in inner:
             self.introduction = own.text[:_LONGEST_INTRODUCTION].rstrip(":： .") + ":" if own.text else before
             self._item(child)
@@ -262,25 +281,28 @@ class _Walk:
         for row in others:
             cells = [f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell]
             if cells:
-                self._say(Line("; ".join(cells)))
+                self._say(Line("; ".join(cells)), listed=True)
         self.introduction = None
 
-    def _introduced(self, text: str) -> str:
-        """Return a statement with what introduces it, where it has a line of its own for that, or says little without."""
+    def _introduced(self, text: str, *, listed: bool) -> str:
+        """Return a statement with what introduces it, where it has a line of its own for that, is in a list, or says little without."""
         if self.introduction is not None:
             return f"{self.introduction[:_LONGEST_INTRODUCTION]} {text}"
         before = self._nearest()
         if _HAS_NO_SUBJECT.match(text) and (text[0].isupper() or not _says_little(text)):
             before = self.title or before
-        elif not _says_little(text):
+        elif _BEGINS_A_SENTENCE.match(text) or not (listed or _says_little(text)):
             return text
         if before is None or before.casefold() in text.casefold():
             return text
         return f"{before}: {text}"
 
     def _nearest(self) -> str | None:
-        text = self.headings[-1][1] if self.headings else self.title
-        return None if text is None or len(text) > _LONGEST_INTRODUCTION else text.rstrip(":： ")
+        """Return the heading, behind the one above it if that is not the page's, else the title of the note."""
+        named = [(level, text.rstrip(":： ")) for level, text in self.headings if not _NAMES_NOTHING.fullmatch(text)]
+        last = [text for level, text in named[-2:] if level > 1 or text == named[-1][1]]
+        found = next((one for one in (", ".join(last), *last[-1:]) if len(one) <= _LONGEST_INTRODUCTION), "")
+        return found or (None if self.headings else self.title)
 
     def _titles(self) -> tuple[str, ...]:
         return tuple(text for _, text in self.headings)

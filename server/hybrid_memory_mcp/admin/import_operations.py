@@ -19,12 +19,14 @@ from hybrid_memory.admin.record_import import (
     imports_of,
     later_imports,
     look_at_records,
+    projects_of,
     undo_import,
 )
 from hybrid_memory.admin.user_files import check_source, file_errors, open_plain
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.project_names import project_namespace
 from hybrid_memory.secret_detection.masking import masked
+from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory_mcp.admin.store_operations import announce
 
 if TYPE_CHECKING:
@@ -128,9 +130,18 @@ def import_undo(request: OperationRequest) -> dict[str, Any]:
 
 
 def _batch(request: OperationRequest, service: MemoryService) -> Batch:
-    person = request.scope.namespace
-    of_folder = cache(partial(_namespace_of, person)) if request.arguments.get("by_folder") else None
-    return Batch(namespace=person, now=SystemClock().now(), secrets=service.secrets, of_folder=of_folder)
+    return _placed(request.scope.namespace, service.secrets, by_folder=bool(request.arguments.get("by_folder")))
+
+
+def projects_without_store(file: Path, person: str) -> tuple[tuple[str, int], ...]:
+    """Return the namespaces of projects to which such lines would go if there is no store yet, each with how many."""
+    return projects_of(file, _placed(person, SecretPolicy(), by_folder=True))
+
+
+def _placed(person: str, secrets: SecretPolicy, *, by_folder: bool) -> Batch:
+    of_folder = cache(partial(_namespace_of, person)) if by_folder else None
+    of_rules = cache(partial(_namespace_of_rules, person)) if by_folder else None
+    return Batch(namespace=person, now=SystemClock().now(), secrets=secrets, of_folder=of_folder, of_rules=of_rules)
 
 
 def _namespace_of(person: str, folder: str) -> str:
@@ -144,6 +155,13 @@ def _namespace_of(person: str, folder: str) -> str:
     place = place_of(folder, Options(home=Path(), namespace=person))
     is_nowhere = place.off or (place.project is None and not Path(folder).is_dir())
     return project_namespace(project_name_of(folder), person) if is_nowhere else place.namespace
+
+
+def _namespace_of_rules(person: str, folder: str) -> str:
+    """Return where rules for a folder go. Those in a client's own folder, such as ~/.claude, hold in every project."""
+    home, where = Path.home(), Path(folder)
+    hidden = where.is_relative_to(home) and any(one.startswith(".") for one in where.relative_to(home).parts[:1])
+    return person if where == home or hidden else _namespace_of(person, folder)
 
 
 def _entry(entry: ImportEntry) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hybrid_memory.project_names import PREFIX
 from hybrid_memory_mcp.cli.output import say
 
 if TYPE_CHECKING:
@@ -44,8 +45,10 @@ def as_values(plan: Plan, seen: dict[str, Any], *, as_exported: bool = False) ->
         "last": _iso(plan.last),
         "taken": plan.chosen,
         "new": seen["new"],
-        "in_projects": seen["elsewhere"],
-        "here_already": seen["there"] + seen["known"],
+        "in_projects": sum(count for _, count in seen["projects"]),
+        "projects": dict(seen["projects"]),
+        "here_already": seen["there"] + seen["known"] + seen["longer"],
+        "in_longer_form": seen["longer"],
         "repeated": plan.repeated,
         "corrected": plan.corrected,
         "unreadable": plan.unreadable,
@@ -106,7 +109,7 @@ def _days(values: dict[str, Any]) -> str:
 
 
 def _as_whose(values: dict[str, Any]) -> str:
-    into = f"into the namespace {values['namespace']}" + (" and projects" if values["in_projects"] else "")
+    into = f"into {_places(values)}"
     if values["trust"] == "as exported":
         return ", with origin, trust and namespaces as this program exported them."
     if values["trust"] == "agent":
@@ -114,14 +117,24 @@ def _as_whose(values: dict[str, Any]) -> str:
     return f", as somebody else's, {into}: they stand behind what is yours (--mine if you wrote them)."
 
 
+def _places(values: dict[str, Any]) -> str:
+    projects = [name.removeprefix(PREFIX) for name in values["projects"]]
+    if not projects:
+        return f"the namespace {values['namespace']}"
+    into = f"the project {projects[0]}" if len(projects) == 1 else f"{len(projects)} projects"
+    return into if values["in_projects"] == values["new"] else f"the namespace {values['namespace']} and {into}"
+
+
 def _say_counts(values: dict[str, Any]) -> None:
     told = {
-        "here already": values["here_already"],
+        "here already": values["here_already"] - values["in_longer_form"],
+        "here already in a longer form": values["in_longer_form"],
         "said more than once, taken once": values["repeated"],
         "corrected by a later one": values["corrected"],
-        "said in a project and not about you: known in that project only (--namespace default: everywhere)": values[
-            "in_projects"
-        ],
+        **{
+            f"in the project {name.removeprefix(PREFIX)}, known there only (--namespace default: everywhere)": count
+            for name, count in list(values["projects"].items())[:_REASONS_SHOWN]
+        },
         "with letters that cannot be read, since the file is not in UTF-8": values["unreadable"],
         "with what looks like a secret (`secrets` in config.toml says what is done about them)": values["secrets"],
     }

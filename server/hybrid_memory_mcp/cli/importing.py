@@ -7,8 +7,8 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,13 +34,14 @@ from hybrid_memory_mcp.cli.output import (
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.import_plan import Plan
+    from hybrid_memory.capture.gate import Gate
     from hybrid_memory.importing.formats import Format
     from hybrid_memory.importing.source import Source
 
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _EMPTY = "is empty; there is nothing in it that could come in"
-_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces", "elsewhere")
+_COUNTS = ("new", "there", "known", "secrets", "refused", "longer", "other_namespaces")
 _SAMPLES = 6  # shown of what comes in
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
@@ -87,7 +88,10 @@ def import_(
     home: Home = None,
     namespace: Annotated[
         str | None,
-        typer.Option(help="Where the memories go. Of an export with several namespaces, the only one that comes in."),
+        typer.Option(
+            help="Where the memories go: `default` is known in every project, `project:NAME` in one. Of an export with several "
+            "namespaces, the only one that comes in."
+        ),
     ] = None,
     *,
     format_: Annotated[
@@ -146,7 +150,9 @@ def import_(
 def _import(asked: _Asked) -> None:
     from hybrid_memory.importing.formats import format_named
     from hybrid_memory.importing.source import open_source
+    from hybrid_memory.settings import limit_threads
 
+    limit_threads()
     path, format_ = asked.path, None if asked.format is None else format_named(asked.format)
     if not path.exists() and str(path) in _CLIENTS_OWN:
         path, format_ = _own_folder(str(path)), format_ or format_named(str(path))
@@ -290,7 +296,8 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
 
     settings = client_settings(home=asked.home, namespace=asked.namespace)
     messages = Messages.ALL if asked.with_assistant else Messages.PERSON if asked.all_messages else Messages.TOLD
-    wish = Wish(namespace=settings.namespace, choice=Choice(messages), told=asked.told)
+    gate = _gate(settings.folder()) if messages is Messages.TOLD else None
+    wish = Wish(namespace=settings.namespace, choice=Choice(messages, gate), told=asked.told)
     with working_folder(settings.folder()) as folder:
         with _counting(format_.TITLE) as on_read, _collecting_seldom():
             plan = make_plan(source, format_, wish, folder, on_read=on_read)
@@ -322,8 +329,28 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
             )
             raise
     values["undo"] = _undo_line(asked.home, plan.id)
-    values |= {"new": done["new"], "here_already": done["there"] + done["known"], "stored": done["new"]}
+    values |= {
+        "new": done["new"],
+        "here_already": done["there"] + done["known"] + done["longer"],
+        "stored": done["new"],
+    }
     print_result(values, asked.as_json, lambda: say_done(values))
+
+
+def _gate(home: Path) -> Gate | None:
+    """Return what judges which of a person's words are worth keeping; None for a store without the encoder that it needs."""
+    from hybrid_memory.capture.gate import load_gate
+    from hybrid_memory.embedding.registry import UNIVERSAL
+    from hybrid_memory.errors import EmbedderUnavailable
+    from hybrid_memory.settings import store_settings
+
+    if store_settings(home).embedder != UNIVERSAL:
+        return None
+    from hybrid_memory.embedding.universal import load_encoder
+
+    with suppress(EmbedderUnavailable):
+        return load_gate(load_encoder().meanings)
+    return None
 
 
 def _end(asked: _Asked, values: dict[str, Any], sentence: str) -> None:
@@ -351,15 +378,23 @@ def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, Any]:
 
     if is_missing(folder):
         others = _of_other_namespaces(asked, plan)
-        return dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others, "samples": None}
+        counts = dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others}
+        projects: Sequence[Any] = ()
+        if plan.file is not None and _by_folder(asked):
+            from hybrid_memory_mcp.admin.import_operations import projects_without_store
+
+            projects = projects_without_store(plan.file, plan.namespace)
+        return counts | {"projects": projects, "samples": None}
     total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
     samples: list[Any] = []
+    projects = []
     for operation, arguments in _parts(asked, plan, "import_preview"):
         seen = call_or_exit(asked.home, operation, arguments | {"only_check": True}, namespace=plan.namespace)
         for name in total:
             total[name] += seen.get(name, 0)
         samples += seen.get("samples", ())
-    return total | {"samples": samples[:_SAMPLES]}
+        projects += seen.get("projects", ())
+    return total | {"projects": projects, "samples": samples[:_SAMPLES]}
 
 
 def _of_other_namespaces(asked: _Asked, plan: Plan) -> int:
@@ -383,16 +418,20 @@ def _store(asked: _Asked, plan: Plan) -> dict[str, int]:
 
 def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the operations for the files of a plan, with their arguments."""
-    from hybrid_memory.project_names import OFF
-    from hybrid_memory.settings import client_settings
-
-    by_folder = asked.namespace is None and client_settings().project != OFF
-    named = {"id": plan.id, "format": plan.format, "by_folder": by_folder}
+    named = {"id": plan.id, "format": plan.format, "by_folder": _by_folder(asked)}
     if plan.exported is not None:
         own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.vouched}
         yield "import", named | own
     if plan.file is not None:
         yield operation, named | {"file": str(plan.file)}
+
+
+def _by_folder(asked: _Asked) -> bool:
+    """Return whether what belongs to a folder goes to the project there."""
+    from hybrid_memory.project_names import OFF
+    from hybrid_memory.settings import client_settings
+
+    return asked.namespace is None and client_settings().project != OFF
 
 
 def _undo(home: Path | None, import_id: str, as_json: bool) -> None:

@@ -264,3 +264,32 @@ def test_lines_of_our_own_form_are_undone_too(store, tmp_path):
     )
     assert done.new == undo_import(store, ID, actor="t")[1].memories == 2
     assert exported(store, tmp_path / "x") == before
+
+
+def test_what_the_store_has_in_a_longer_form_is_passed_over(store, tmp_path):
+    taken(store, tmp_path, line("a", "I live in Berlin, in Neukölln"))
+    before = exported(store, tmp_path / "before")
+    done = taken(store, tmp_path, line("b", "I live in Berlin"), line("c", "I live near the sea"), id_="8989")
+    assert (done.new, done.known, done.longer) == (1, 0, 1)
+    undo_import(store, "8989", actor="tester")
+    assert exported(store, tmp_path / "after") == before
+
+
+def test_the_longer_form_counts_where_the_line_goes_and_if_it_is_trusted_as_much(store, tmp_path):
+    taken(store, tmp_path, line("a", "I live in Berlin, in Neukölln", told=False))
+    taken(store, tmp_path, line("b", "I like tea, black"), namespace="work", id_="7777")
+    done = taken(store, tmp_path, line("c", "I live in Berlin"), line("d", "I like tea"), id_="8989")
+    assert (done.new, done.longer) == (2, 0)
+
+
+def test_what_was_said_after_the_longer_form_was_corrected_comes_in(store, tmp_path):
+    longer = line("a", "I live in Berlin, in Neukölln", superseded_by=MemoryId("b"))
+    taken(store, tmp_path, longer, line("b", "I live in Lisbon", supersedes=MemoryId("a")))
+    assert taken(store, tmp_path, line("c", "I live in Berlin", at=START + timedelta(days=2)), id_="8989").new == 1
+    assert taken(store, tmp_path, line("d", "I live in Berlin", at=START), id_="9090").longer == 0
+
+
+def test_rules_for_a_folder_go_where_those_do_whatever_they_say(store, tmp_path):
+    rule = line("a", "Answer me in German", rules_of="/src/shop")
+    done = taken(store, tmp_path, rule, of_folder=lambda _: "default", of_rules=lambda folder: f"project:{folder[5:]}")
+    assert done.projects == (("project:shop", 1),)

@@ -1,11 +1,16 @@
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.core.capture.test_gate import CHECK, sure_of
 from tests.core.capture.test_hostile_turns import PIECES
+from tools.fit_gate import figures, read
 
-from hybrid_memory.capture.telling import told
+from hybrid_memory.capture.gate import load_gate
+from hybrid_memory.capture.telling import chances, told
+from hybrid_memory.embedding.universal import load_encoder
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -110,3 +115,63 @@ def test_whatever_is_said_only_its_own_words_are_told(text):
         assert 0 < len(one.text) <= 300
     assert bool(found.statements) is not bool(found.reason)
     assert told(text, NOW) == found
+
+
+def judged(message, gate):
+    (let,) = chances([message], gate)
+    return [one.text for one in told(message, NOW, let=let).statements]
+
+
+def test_what_looks_like_a_task_is_told_where_it_is_likely_worth_keeping():
+    message = "I finished the half marathon in 1:52! Thanks for all the help"
+    assert (texts(message), judged(message, sure_of(0.2))) == ([], [])
+    assert judged(message, sure_of(0.4))[0] == "I finished the half marathon in 1:52"
+
+
+def test_what_would_not_even_be_kept_as_said_in_passing_is_not_told():
+    assert texts("The dog is afraid of thunder.") == judged("The dog is afraid of thunder.", sure_of(0.1)) != []
+    assert judged("The dog is afraid of thunder.", sure_of(0.04)) == []
+
+
+def test_a_correction_is_told_however_unlikely_it_is():
+    assert judged("no, the meeting is on Friday", sure_of(0.01)) == texts("no, the meeting is on Friday") != []
+
+
+def test_questions_are_not_told_however_likely():
+    assert judged("why is the build so slow?", sure_of(0.99)) == []
+
+
+def test_a_message_beside_somebody_elses_words_has_to_be_surer():
+    pasted = "the boiler is serviced by Kranz\nI finished the painting\nbins go out on Tuesday night"
+    assert "I finished the painting" not in judged(pasted, sure_of(0.8))
+
+
+def test_what_is_to_be_done_instead_stays_with_what_is_not():
+    assert judged("We don't use alpine. Use debian slim.", sure_of(0.8)) == ["We don't use alpine. Use debian slim"]
+    assert len(judged("We moved to Kafka. Give me three topics for it.", sure_of(0.8))) > 1
+
+
+def test_what_happens_there_stays_with_where_that_is():
+    assert texts("We are moving to Hamburg in June. My sister Julia lives there.") == [
+        "We are moving to Hamburg in June. My sister Julia lives there"
+    ]
+
+
+def test_messages_are_judged_together_as_each_alone(universal_cache):
+    gate = load_gate(load_encoder(universal_cache).meanings)
+    messages = ["I got the job at Siemens! I start on May 1.", "why?", "the kiln only fires on Thursdays"]
+    first, none, second = chances(messages, gate)
+    assert none is None
+    for one, message in ((first, messages[0]), (second, messages[2])):
+        (alone,) = chances([message], gate)
+        assert [each.chance for each in one.of.values()] == pytest.approx([each.chance for each in alone.of.values()])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_of_strangers_messages_most_that_come_in_are_worth_it_and_few_are_missed(universal_cache):
+    messages = read(sorted(CHECK.glob("*.jsonl")))
+    let = chances([one.text for one in messages], load_gate(load_encoder(universal_cache).meanings))
+    called = np.array([bool(told(one.text, NOW, let=each).all) for one, each in zip(messages, let, strict=True)])
+    found = figures(called, np.array([bool(one.marked) for one in messages]))
+    assert (found["precision"] > 0.55, found["recall"] > 0.93) == (True, True)

@@ -14,6 +14,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.importing.formats import find_format, format_named
 from hybrid_memory.importing.record import Author, Record, Skipped
 from hybrid_memory.importing.source import open_source
+from hybrid_memory.importing.standing_alone import apart
 from hybrid_memory.markdown.inline import words_of
 from hybrid_memory.markdown.statements import LeftOut, Statement, statements
 from hybrid_memory.model import MemoryId
@@ -47,7 +48,7 @@ def read(place, name=None):
 
 
 def said(markdown, title=None):
-    return [one.text for one in statements(markdown, title=title) if isinstance(one, Statement)]
+    return [one.text for one in statements(markdown, title=title, apart=apart) if isinstance(one, Statement)]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,31 @@ def said(markdown, title=None):
         ("![[photo.png]]\n\n![x](http://y/z.png)\n", []),
         ("```dataview\nLIST\n```\n", []),
         ("---\n***\n", []),
+        (
+            "# Shop\n## Do not\n- add a dependency to the lock file without asking in the chat first\n",
+            ["Do not: add a dependency to the lock file without asking in the chat first"],
+        ),
+        (
+            "# AGENTS.md\n## PR instructions\n- Title format: [<project_name>] <Title>\n",
+            ["PR instructions: Title format: [<project_name>] <Title>"],
+        ),
+        ("## Testing\n### Backend\n- Use factories.\n", ["Testing, Backend: Use factories."]),
+        ("# AGENTS.md\n- Use pnpm\n", ["Use pnpm"]),
+        ("## Ines\n- Birthday: 4 May\n", ["Ines: Birthday: 4 May"]),
+        ("## Commands\n- Commands run in CI only\n", ["Commands run in CI only"]),
+        (
+            "## Home\n- I live in Porto. My rent is due on the 3rd.\n- Use restic. Tapes are slow.\n",
+            ["I live in Porto.", "My rent is due on the 3rd.", "Home: Use restic. Tapes are slow."],
+        ),
+        (
+            "My sister is a physio. She has two kids. Mum's birthday is 4 May.",
+            ["My sister is a physio. She has two kids.", "Mum's birthday is 4 May."],
+        ),
+        ("We don't use alpine. Use debian slim.", ["We don't use alpine. Use debian slim."]),
+        (
+            "You know Next.js.\nUse pnpm.\nNever use default exports.",
+            ["You know Next.js.", "Use pnpm.", "Never use default exports."],
+        ),
         ("1. first do this thing\n2. then do that thing\n", ["first do this thing", "then do that thing"]),
         ("# 健康\n- 花生过敏\n", ["健康: 花生过敏"]),
     ],
@@ -114,7 +140,7 @@ def test_a_long_item_is_as_many_statements_as_it_has_items():
 @given(st.text(st.sampled_from("#-*_`[]()<>!|:~%=\n \\&^a1."), max_size=60))
 @settings(max_examples=150)
 def test_any_text_can_be_taken_apart(markdown):
-    for one in statements(markdown, title="x"):
+    for one in statements(markdown, title="x", apart=apart):
         assert isinstance(one, LeftOut) or any(character.isalnum() for character in one.text)
 
 
@@ -123,7 +149,7 @@ def test_any_text_can_be_taken_apart(markdown):
     ["[" * 50_000, "<!--" * 50_000, "- " * 3_000, "> " * 3_000 + "x", "**a " * 50_000, "`" * 50_000, "<a " * 50_000],
 )
 def test_hostile_notes_take_no_time(markdown):
-    assert len(statements(markdown, title=None)) <= 2
+    assert len(statements(markdown, title=None, apart=apart)) <= 2
 
 
 def test_times_come_from_the_frontmatter_then_the_name_then_the_file(vault):
@@ -340,3 +366,24 @@ def test_an_exported_file_that_was_spoilt_is_told(tmp_path, vault):
     assert [one.partition(",")[0] for one in skipped] == [
         "an exported memory whose created_at: is no time in the frontmatter"
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("CLAUDE.md", "."),
+        ("api/AGENTS.md", "api"),
+        (".cursorrules", "."),
+        (".cursor/rules/style.mdc", "."),
+        ("api/.cursor/rules/deep/style.mdc", "api"),
+        (".github/copilot-instructions.md", "."),
+        (".claude/CLAUDE.md", "."),
+        (".claude/worktrees/one/CLAUDE.md", ".claude/worktrees/one"),
+        ("docs/rules.md", None),
+        ("notes/agents.txt.md", None),
+    ],
+)
+def test_a_file_of_rules_says_for_which_folder_it_is(vault, path, folder):
+    write(vault, {path: "- Use pnpm"})
+    _, (one,), _ = read(vault, "markdown")
+    assert one.rules_of == (None if folder is None else str(vault / folder))

@@ -161,3 +161,36 @@ def test_the_same_lines_have_the_same_name_and_others_another():
     ]
     assert names[0] == names[1]
     assert len(set(names)) == 3
+
+
+def shown(*several):
+    return [one.content for one in lines(*several)[0]]
+
+
+def test_what_a_longer_statement_contains_comes_in_with_it_alone():
+    assert shown(record("a", "I live in Berlin"), record("b", "I live in Berlin, in Neukölln", 1)) == [
+        "I live in Berlin, in Neukölln"
+    ]
+
+
+def test_what_is_said_again_after_the_longer_form_was_corrected_comes_in():
+    longer, newer = record("a", "I live in Berlin, in Neukölln"), record("b", "I live in Lisbon", 1)
+    assert "I live in Berlin" in shown(longer, (newer, "a"), record("c", "I live in Berlin", 2))
+
+
+def test_what_is_no_longer_so_contains_nothing():
+    longer = record("b", "I live in Berlin, in Neukölln", 1, forgotten_at=START)
+    assert "I live in Berlin" in shown(record("a", "I live in Berlin"), longer)
+
+
+def test_what_was_said_in_another_folder_contains_nothing():
+    said = {one: {"metadata": {"folder": f"/src/{one}"}} for one in ("shop", "blog")}
+    assert (
+        len(shown(record("a", "we use pnpm", **said["shop"]), record("b", "we use pnpm and Node", **said["blog"]))) == 2
+    )
+
+
+def test_each_file_of_rules_has_its_own_words():
+    rules = ("never push", "never push today")
+    assert len(shown(*(record(words, words, rules_of="/shop") for words in rules))) == 2
+    assert len(shown(record("a", rules[0], rules_of="/shop"), record("b", rules[0], rules_of="/blog"))) == 2

@@ -40,6 +40,7 @@ from hybrid_memory.importing.formats.values import (
 )
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
 from hybrid_memory.importing.source import Source, SourceFile
+from hybrid_memory.importing.standing_alone import apart
 from hybrid_memory.markdown.statements import Statement, statements
 
 NAME = "letta"
@@ -187,7 +188,7 @@ class _Reader:
         if _PERSONA.search(label):
             yield Skipped("about the agent itself, or how it is to work", label)
             return
-        for statement in statements(value, title=None):
+        for statement in statements(value, title=None, apart=apart):
             if not isinstance(statement, Statement):
                 yield Skipped(statement.reason, label)
                 continue

@@ -25,10 +25,12 @@ from hybrid_memory.importing.markdown_files import (
     moment_in,
     notes_of,
     others_left_out,
+    rules_of,
     text_in,
 )
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
 from hybrid_memory.importing.source import Source, SourceFile
+from hybrid_memory.importing.standing_alone import apart
 from hybrid_memory.markdown.inline import words_of
 from hybrid_memory.markdown.statements import LeftOut, Statement, statements, without_comments
 
@@ -90,11 +92,11 @@ def read(source: Source) -> Iterator[Record | Skipped]:
             if exported is not None:
                 yield exported
             else:
-                yield from _note(file, text, keys, names)
+                yield from _note(file, text, keys, names, rules_of(source, file))
     yield from others_left_out(source)
 
 
-def _note(file: SourceFile, text: str, keys: Keys, names: set[str]) -> Iterator[Record | Skipped]:
+def _note(file: SourceFile, text: str, keys: Keys, names: set[str], rules: str | None) -> Iterator[Record | Skipped]:
     fields, body = fields_and_body(text)
     fields = fields or {}
     if "excalidraw-plugin" in fields:
@@ -102,12 +104,12 @@ def _note(file: SourceFile, text: str, keys: Keys, names: set[str]) -> Iterator[
         return
     stem = PurePosixPath(file.path).stem
     title = name_of(fields.get("title")) or name_of(fields.get("name")) or stem
-    note = _Note(file, title, fields, moment_in(fields, _TIMES) or day_in(stem) or file.modified_at)
+    note = _Note(file, title, fields, moment_in(fields, _TIMES) or day_in(stem) or file.modified_at, rules)
     whole = _one_memory(fields, body)
     if whole is not None:
         yield note.record(keys, Statement(whole))
         return
-    found = statements(body, title=title)
+    found = statements(body, title=title, apart=apart)
     for one in found:
         if isinstance(one, LeftOut):
             yield Skipped(one.reason, file.path)
@@ -126,8 +128,8 @@ def _note(file: SourceFile, text: str, keys: Keys, names: set[str]) -> Iterator[
 class _Note:
     """What the statements of one note have in common."""
 
-    def __init__(self, file: SourceFile, title: str, fields: dict[str, Any], at: datetime) -> None:
-        self._file, self._title, self._at = file, title, at
+    def __init__(self, file: SourceFile, title: str, fields: dict[str, Any], at: datetime, rules: str | None) -> None:
+        self._file, self._title, self._at, self._rules = file, title, at, rules
         self._tags = tags_of(*([str(one).lstrip("#") for one in _listed(fields.get(name))] for name in ("tags", "tag")))
         self._metadata = {name: value for name, value in fields.items() if name not in _OWN_FIELDS}
 
@@ -146,6 +148,7 @@ class _Note:
             tags=tags_of([*self._tags, *statement.tags]),
             metadata=metadata_of(self._metadata, {"heading": headings}, done),
             source=name_of(self._file.path),
+            rules_of=self._rules,
         )
 
 

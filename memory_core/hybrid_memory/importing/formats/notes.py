@@ -5,22 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_LONGEST_WHOLE = 240  # characters of a paragraph that is one statement
+from hybrid_memory.importing.standing_alone import apart
 
 
 def statements_of_notes(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the heading and the words of each statement: a bullet, a short paragraph, or the sentences of a long one.
-
-    A sentence that begins with "he" or "it" stays with the one before, without which it says nothing.
-    """
+    """Yield the heading and the words of each statement: a sentence of a bullet or paragraph, with those behind it that need it."""
     heading = ""
     for paragraph in _paragraphs(text):
         titled = _HEADING.fullmatch(paragraph)
         if titled is not None:
             heading = (titled["hash"] or titled["bold"] or "").strip(" *:#")
             continue
-        for statement in _statements(paragraph):
-            yield heading, statement
+        for statement in apart(paragraph):
+            if any(one.isalnum() for one in statement):
+                yield heading, statement
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -36,31 +34,6 @@ def _paragraphs(text: str) -> Iterator[str]:
             held.append(_BULLET.sub("", own, count=1))
 
 
-def _statements(paragraph: str) -> Iterator[str]:
-    if len(paragraph) <= _LONGEST_WHOLE:
-        if any(one.isalnum() for one in paragraph):
-            yield paragraph
-        return
-    held = ""
-    for sentence in _END.split(paragraph):
-        own = sentence.strip()
-        if not own:
-            continue
-        if held and (_LOOSE.match(own) or len(held) < _SHORT):
-            held = f"{held} {own}"
-            continue
-        if held:
-            yield held
-        held = own
-    if held:
-        yield held
-
-
-_SHORT = 25  # characters: "e.g." and "Dr." end no sentence, and what is so short says little
 _HEADING = re.compile(r"#{1,6}\s+(?P<hash>.+)|\*\*(?P<bold>[^*]{1,80})\*\*:?")
 _BULLET = re.compile(r"^(?:[-*•–+]\s+|\d{1,3}[.)]\s+|\[[ xX]\]\s+)+")
 _RULE = re.compile(r"[-*_=]{3,}|`{3,}\w*")
-_END = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-ÖØ-Þ\"“(*])|(?<=[。！？])")
-_LOOSE = re.compile(
-    r"(?i)(?:he|she|they|it|this|that|these|those|his|her|their|its|also|additionally|however|both|er|sie|es|il|elle|ils|ella|él|ele|ela)\b"
-)
