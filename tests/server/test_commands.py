@@ -57,7 +57,6 @@ def test_the_help_says_of_no_flag_that_it_is_a_truth_value(words):
     shown = run(*words).output
     assert "--help" in shown
     assert "bool" not in shown
-    assert "list[str]" not in shown
 
 
 def test_the_help_says_which_values_an_option_takes():
