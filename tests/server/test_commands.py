@@ -1,6 +1,7 @@
 """The command line for people."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,6 +48,21 @@ COMMANDS = (
 def test_help_names_every_command_and_every_command_has_help(command):
     assert command in run("--help").output
     assert run(command, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("install", "--help"), ("config", "set", "--help"), ("search", "--help")]
+)
+def test_the_help_says_of_no_flag_that_it_is_a_truth_value(words):
+    shown = run(*words).output
+    assert "--help" in shown
+    assert "bool" not in shown
+
+
+def test_the_help_says_which_values_an_option_takes():
+    shown = run("timeline", "--help").output
+    assert "<learned|true>" in shown
+    assert re.search(r"--as-of +<str>", shown)
 
 
 def test_the_help_of_serve_names_the_options_of_the_server():

@@ -141,7 +141,7 @@ def test_going_from_the_extra_back_to_the_table_needs_no_model(home, minilm, mon
 def test_status_doctor_and_list_say_why_the_store_has_its_embedder(home):
     why = "the default of an earlier version, to be replaced by universal"
     assert state(home)["reason"] == why
-    assert why in run("status", "--home", home).output
+    assert why in run("status", "--verbose", "--home", home).output
     assert why in run("doctor", "--home", home).output
     assert why in run("embedder", "list", "--home", home).output
     run("embedder", "use", "static", "--home", home)

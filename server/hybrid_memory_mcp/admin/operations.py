@@ -72,14 +72,6 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
     return operation(request)
 
 
-def status(request: OperationRequest) -> dict[str, Any]:
-    """Return what the store holds and who is connected."""
-    from hybrid_memory_mcp.admin import sync_operation
-
-    seen: dict[str, Any] = request.run(lambda service: service.shown_status(request.scope, request.clients()))
-    return seen | {"synchronised": sync_operation.folders(request)}
-
-
 def doctor(request: OperationRequest) -> dict[str, Any]:
     """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
@@ -234,7 +226,7 @@ def _licence_of(spec: str | None) -> str:
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "status": status,
+    "status": _store_operation("status", "status_operation"),
     "recall": _memory_operation("recall"),
     "remember": _memory_operation("remember"),
     "list": _memory_operation("list_memories"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
 from typing import Any
 
 import typer
 from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from hybrid_memory_mcp.cli.exit_codes import FAILED, INTERRUPTED, WRONG_USE
 from hybrid_memory_mcp.cli.output import fail, note, print_error_value, set_wants_json
@@ -25,6 +25,22 @@ def example(words: str) -> str:
 def unwrapped(help_text: str) -> str:
     """Return a docstring with each paragraph on one line: typer keeps line ends of all but the first, and breaks lines once more."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in cleandoc(help_text).split("\n\n"))
+
+
+def hide_plain_types() -> None:
+    """Leave out of the help that a flag is a ``<bool>`` and an argument a ``<str>``: typer has no option for that."""
+    for kind in (TyperOption, TyperArgument):
+        if hasattr(kind, "display_type_rich"):  # earlier versions show no such types
+            kind.display_type_rich = _without_plain(kind.display_type_rich)  # type: ignore[method-assign] # the purpose of it
+
+
+def _without_plain(original: Callable[..., str | None]) -> Callable[..., str | None]:
+    def shown_type(param: Any, ctx: Any) -> str | None:
+        found = original(param, ctx=ctx)
+        is_word = isinstance(param, TyperArgument) and (found or "").strip("<>") in {"str", "list[str]"}
+        return None if is_word or getattr(param, "is_flag", False) else found
+
+    return shown_type
 
 
 class CommandGroup(TyperGroup):

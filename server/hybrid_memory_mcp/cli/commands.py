@@ -30,7 +30,7 @@ from hybrid_memory_mcp.cli import (
     syncing,
     tokens,
 )
-from hybrid_memory_mcp.cli.command_group import CommandGroup, example, unwrapped
+from hybrid_memory_mcp.cli.command_group import CommandGroup, example, hide_plain_types, unwrapped
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 
@@ -42,6 +42,7 @@ START, MEMORIES, FILES, STORE, CLIENTS = (
     "What clients run",
 )
 
+hide_plain_types()
 app = typer.Typer(
     name="hybrid-memory-mcp",
     cls=CommandGroup,

@@ -1,4 +1,4 @@
-"""The command ``config``: every setting with its value, where that comes from and what it means; ``get``, ``set`` and ``unset``."""
+"""The command ``config``: the settings with their values, where these come from and what they mean; ``get``, ``set`` and ``unset``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ import typer
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
-from hybrid_memory_mcp.cli.output import cell, note, one_line_errors, print_result, print_rows, say
+from hybrid_memory_mcp.cli.output import (
+    cell,
+    is_terminal,
+    note,
+    one_line_errors,
+    print_grid,
+    print_result,
+    print_rows,
+    say,
+)
 from hybrid_memory_mcp.cli.project import place_here
 
 if TYPE_CHECKING:
@@ -20,11 +29,35 @@ if TYPE_CHECKING:
     from hybrid_memory.setting_sources import SettingsReport, SettingState
 
 app = typer.Typer(
-    help="Show every setting: its value, where it comes from, what it means. `config set` changes one of the store.",
+    help="Show the settings that people turn: value, source and meaning. `config set` changes one of the store.",
     invoke_without_command=True,
     epilog=example("config set keep_backups 30"),
 )
 
+_OFTEN = frozenset(  # what people turn, and where their memory lies; the rest is fitted, or matters on a busy server
+    [
+        "home",
+        "namespace",
+        "agent",
+        "project",
+        "timezone",
+        "prompts",
+        "store",
+        "store_password_file",
+        "embedder",
+        "keeps_decisions",
+        "episode_days",
+        "habit_sessions",
+        "earned_uses",
+        "keep_backups",
+        "keep_readings",
+        "keep_readings_days",
+        "secrets",
+        "hooks.brief",
+        "hooks.recall",
+        "hooks.capture",
+    ]
+)
 _EMBEDDER = "embedder"
 _HOOKS = "hooks"  # a switch takes effect at once
 
@@ -40,17 +73,22 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="As `config` shows it.
 
 
 @app.callback()
-def config(context: typer.Context, home: Home = None, as_json: AsJson = False) -> None:
-    """Show every setting: its value, where it comes from, what it means."""
+def config(
+    context: typer.Context,
+    home: Home = None,
+    every: Annotated[bool, typer.Option("--all", help="Show all settings.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the settings that people turn, and those that are not at their default; --json has all."""
     if context.invoked_subcommand is not None:
-        if home is not None or as_json:
+        if home is not None or every or as_json:
             raise typer.BadParameter(
-                f"goes behind the word: config {context.invoked_subcommand} ...", param_hint="--home, --json"
+                f"goes behind the word: config {context.invoked_subcommand} ...", param_hint="--home, --all, --json"
             )
         return
     with one_line_errors():
         report = _report(home)
-    print_result(_values(report), as_json, lambda: _print(report))
+    print_result(_values(report), as_json, lambda: _print(report, every=every))
 
 
 @app.command(epilog=example("config get keep_backups"))
@@ -157,18 +195,31 @@ def _change(name: str, changes: dict[str, Any], home: Path | None, *, as_json: b
     print_result({"file": str(after.file), "settings": [_value(one) for one in found]}, as_json, table)
 
 
-def _print(report: SettingsReport) -> None:
-    rows = []
-    for one in report.settings:
-        meaning = f"{one.meaning} It {one.problem}." if one.problem else one.meaning
-        style = "red" if one.problem else "" if one.source == "default" else "bold"
-        rows.append((cell(one.name, style), cell(_written(one), style), _source(one), meaning))
-    print_rows(("setting", "value", "from", "what it means"), rows)
+def _print(report: SettingsReport, *, every: bool) -> None:
+    chosen = [one for one in report.settings if every or one.name in _OFTEN or one.source != "default" or one.problem]
+    if is_terminal():
+        print_grid([(one.name, cell(_with_source(one), _style(one)), _meaning(one)) for one in chosen])
+    else:
+        print_rows((), [(one.name, _written(one), _source(one), _meaning(one)) for one in chosen])
     for unknown in report.unknown:
         meant = f"; the nearest is {unknown.nearest}" if unknown.nearest else ""
         note(f"{unknown.name} in {unknown.place} is no setting{meant}", "yellow")
+    if len(chosen) < len(report.settings):
+        note(f"{len(report.settings) - len(chosen)} more are at their default: hybrid-memory-mcp config --all")
     there = "" if report.file.exists() else " (there is none yet)"
     note(f"file: {report.file}{there}; as this shell sees it: each client has its own variables")
+
+
+def _with_source(one: SettingState) -> str:
+    return _written(one) if one.source == "default" else f"{_written(one)} ({_source(one)})"
+
+
+def _style(one: SettingState) -> str:
+    return "red" if one.problem else "" if one.source == "default" else "bold"
+
+
+def _meaning(one: SettingState) -> str:
+    return f"{one.meaning} It {one.problem}." if one.problem else one.meaning
 
 
 def _source(one: SettingState) -> str:

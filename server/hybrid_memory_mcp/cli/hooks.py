@@ -11,6 +11,8 @@ from hybrid_memory.settings import client_settings, hook_switches
 from hybrid_memory_mcp.hooks.program import SWITCH, switched_off
 from hybrid_memory_mcp.hooks.state import Conversations
 
+SWITCHES = ("brief", "recall", "capture")
+
 
 def described(home: Path | None) -> dict[str, Any]:
     """Return the switches, the variable that switches all off if it is set here, and the last run of each client.
@@ -34,11 +36,16 @@ def described(home: Path | None) -> dict[str, Any]:
 
 def in_words(hooks: dict[str, Any]) -> str:
     """Return it as a person reads it."""
-    switches = ", ".join(f"{name} {'on' if hooks[name] else 'off'}" for name in ("brief", "recall", "capture"))
-    parts = [f"all off here by {hooks['off_by']}; {switches}" if hooks["off_by"] else switches]
+    parts = [switches_in_words(hooks)]
     for client, run in hooks["clients"].items():
         at = datetime.fromisoformat(run["at"]).astimezone()
         parts.append(
             f"{client}: {run['event']} on {at:%Y-%m-%d %H:%M}, {run['kept']} kept and {run['loaded']} loaded so far"
         )
     return "\n".join(parts)
+
+
+def switches_in_words(hooks: dict[str, Any]) -> str:
+    """Return which hooks are on, and what switches all of them off."""
+    switches = ", ".join(f"{name} {'on' if hooks[name] else 'off'}" for name in SWITCHES)
+    return f"all off here by {hooks['off_by']}; {switches}" if hooks["off_by"] else switches

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from hybrid_memory_mcp.cli.exit_codes import WRONG_USE
 from hybrid_memory_mcp.cli.operation_call import AsJson
-from hybrid_memory_mcp.cli.output import fail, print_json, print_rows
+from hybrid_memory_mcp.cli.output import fail, print_grid, print_json
 from hybrid_memory_mcp.clients import toml_text
 from hybrid_memory_mcp.clients.command import Start, start_of_this_installation
 from hybrid_memory_mcp.clients.installer import (
@@ -29,6 +30,7 @@ from hybrid_memory_mcp.clients.installer import (
 )
 from hybrid_memory_mcp.clients.links import links as all_links
 from hybrid_memory_mcp.clients.places import Machine, this_machine
+from hybrid_memory_mcp.clients.step_words import change_in_words
 from hybrid_memory_mcp.clients.table import BY_NAME, CLIENTS, SERVER, Client
 
 _NAMES = ", ".join(BY_NAME)
@@ -40,6 +42,7 @@ _CONTRADICTIONS = (
     ("--print", "--links"),
 )
 _APART = "In a git repository, what you tell an assistant stays in that repository; what you say about yourself is known everywhere."
+_MOST_BACKUPS = 2  # that are named
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -52,7 +55,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
         list[str] | None,
         typer.Argument(
             metavar="[CLIENT]...",
-            help=f"Which ones. Default: those that are here, each asked for. {_NAMES}.",
+            help=f"Which ones. Default: those on this machine. {_NAMES}.",
             autocompletion=_completed,
         ),
     ] = None,
@@ -62,6 +65,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
         bool, typer.Option("--print", help="Print the entry, for any client or the named one; write nothing.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show every change as a diff.")] = False,
     no_hooks: Annotated[
         bool, typer.Option("--no-hooks", help="Only the server: nothing is remembered unasked.")
     ] = False,
@@ -73,7 +77,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
 ) -> None:
     """Give this memory to the assistants on this machine: one entry in each one's file, and hooks where it has them.
 
-    Every change is shown as a diff, what was there is kept as a backup beside the file, and --uninstall takes it back.
+    It says which files it will change and asks. What was there is kept as a backup next to each file, and --uninstall takes it back.
     """
     _refuse_contradictions(
         {"--uninstall": uninstall, "--print": show, "--links": links, "--replace": replace, "--no-hooks": no_hooks}
@@ -95,17 +99,22 @@ def install(  # noqa: PLR0917 - typer makes options of them
     plans = _plans(named, machine, start, uninstall=uninstall, with_hooks=not no_hooks, may_replace=replace)
     if not plans:
         _say_nothing_found(console, uninstall=uninstall)
+        return
+    if not as_json:
+        _show_plans(plans, console, machine, with_diffs=diff)
     ask = not (yes or dry_run or named or as_json)
-    if not uninstall and machine.is_of_another():
-        console.print("note: you are root here, and this home is another user's: what is made new will be root's")
     again = partial(_plans, machine=machine, start=start, uninstall=False, with_hooks=not no_hooks, may_replace=True)
+    chosen = _chosen([plan for plan in plans if _would_change(plan)], ask=ask)
     results = [
-        _done(plan, console, machine, ask=ask, dry_run=dry_run, may_replace=replace, again=again) for plan in plans
+        plan.foreseen()
+        if dry_run and not plan.problem
+        else _done(plan, console, chosen=chosen, ask=ask, may_replace=replace, again=again)
+        for plan in plans
     ]
     if as_json:
         print_json([_as_values(result, plan, dry_run=dry_run) for result, plan in zip(results, plans, strict=True)])
     else:
-        _print_summary(console, results, machine, dry_run=dry_run)
+        _print_summary(console, results, dry_run=dry_run)
     if any(result.problem for result in results):
         raise typer.Exit(1)
 
@@ -162,35 +171,79 @@ def _plans(
     ]
 
 
+def _show_plans(plans: Sequence[Plan], console: Console, machine: Machine, *, with_diffs: bool) -> None:
+    """Say what each file would get, in a line; the diffs of all before that, if they are wanted."""
+    for plan in plans if with_diffs else ():
+        _print_diffs(console, plan)
+    print_grid([row for plan in plans if not plan.problem for row in _plan_rows(plan, machine)])
+    for plan in plans:
+        if plan.problem:
+            console.print(Text(f"{plan.client.name}: {plan.problem}", style="red"))
+        for remark in _remarks(plan, machine):
+            console.print(f"{plan.client.name}: {escape(remark)}")
+    changing = [plan for plan in plans if _would_change(plan)]
+    if changing and not changing[0].uninstalls:
+        if machine.is_of_another():
+            console.print("note: you are root here, and this home is another user's: what is made new will be root's")
+        console.print("Each file is backed up first, and --uninstall brings it back. --diff shows every change.")
+
+
+def _plan_rows(plan: Plan, machine: Machine) -> list[tuple[str, str, str]]:
+    rows = [(change_in_words(step), _at_home(step.path, machine)) for step in plan.steps if step.changes]
+    return [(plan.client.name, *row) for row in rows or [(plan.foreseen().state, "")]]
+
+
+def _remarks(plan: Plan, machine: Machine) -> list[str]:
+    """Return what the person should know about a plan."""
+    remarks = list(plan.remarks)
+    if plan.by_plugin:
+        remarks.append(
+            "its plugin hybrid-memory is on and brings server and hooks; switch that off there to use `install` instead"
+        )
+    if _would_change(plan) and not plan.uninstalls:
+        if not machine.is_here(plan.client):
+            remarks.append("was not found on this machine; its files are made all the same")
+        if plan.client.plugin_way and plan.foreseen().state == "installed":
+            remarks.append(plan.client.plugin_way)
+    return remarks
+
+
+def _would_change(plan: Plan) -> bool:
+    return plan.changes and not plan.problem
+
+
+def _chosen(plans: Sequence[Plan], *, ask: bool) -> Collection[Client]:
+    """Return the clients whose plans are to be carried out: those that the person chooses, if that is asked."""
+    clients = [plan.client for plan in plans]
+    if not ask or not plans:
+        return clients
+    names = clients[0].title if len(clients) == 1 else f"these {len(clients)} clients"
+    question = f"Take the memory out of {names}?" if plans[0].uninstalls else f"Give {names} the memory?"
+    if len(clients) == 1:
+        return clients if _answered(question, default=True) else []
+    answer = _said(f"{question} [Y]es, [n]o, [c]hoose")
+    if answer == "c":
+        return [client for client in clients if _answered(f"{client.title}?", default=True)]
+    return clients if answer == "y" else []
+
+
 def _done(
     plan: Plan,
     console: Console,
-    machine: Machine,
     *,
+    chosen: Collection[Client],
     ask: bool,
-    dry_run: bool,
     may_replace: bool,
     again: Callable[[Sequence[Client]], list[Plan]],
 ) -> Result:
-    """Show one plan, ask if need be, and carry it out."""
-    console.print(f"\n[bold]{escape(plan.client.title)}[/bold]")
+    """Carry one plan out if the person has chosen it, and return what became of it."""
     if plan.problem:
-        console.print(Text(plan.problem, style="red"))
         if not (plan.foreign and ask):
             return Result(plan.client, "refused", problem=plan.problem)
         return _replaced(again([plan.client])[0], console)
-    _print_diffs(console, plan)
-    for remark in plan.remarks:
-        console.print(f"note: {escape(remark)}")
-    if plan.by_plugin:
-        console.print(
-            "Its plugin hybrid-memory is on and brings server and hooks. Switch that off there to use `install` instead."
-        )
-    if dry_run or not plan.changes:
+    if not plan.changes:
         return plan.foreseen()
-    if not plan.uninstalls and not machine.is_here(plan.client):
-        console.print("It was not seen on this machine; its files are made all the same.")
-    if ask and not _answered("Take it out?" if plan.uninstalls else "Give it the memory?", default=True):
+    if plan.client not in chosen:
         return Result(plan.client, "left out")
     return _carried_out(plan, console, may_replace=may_replace)
 
@@ -214,8 +267,23 @@ def _carried_out(plan: Plan, console: Console, *, may_replace: bool) -> Result:
 
 
 def _answered(question: str, *, default: bool) -> bool:
-    try:
+    with _somebody_answers():
         return typer.confirm(question, default=default)
+
+
+def _said(question: str) -> str:
+    """Ask until the answer is one of y, n and c, and return it."""
+    answer = ""
+    with _somebody_answers():
+        while answer not in {"y", "n", "c"}:
+            answer = str(typer.prompt(question, default="y", show_default=False)).strip().lower()[:1]
+    return answer
+
+
+@contextmanager
+def _somebody_answers() -> Iterator[None]:
+    try:
+        yield
     except typer.Abort:
         typer.echo(err=True)
         words = "Nobody answered; nothing more was changed. Name the clients, or use --yes."
@@ -233,25 +301,21 @@ def _at_home(path: Path, machine: Machine) -> str:
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
 
 
-def _print_summary(console: Console, results: Sequence[Result], machine: Machine, *, dry_run: bool) -> None:
-    if not results:
-        return
-    columns = ("client", "state", "files", "next")
-    rows = [
-        (
-            one.client.name,
-            _state(one, dry_run=dry_run),
-            "\n".join(_at_home(path, machine) for path in one.files),
-            one.next_step,
-        )
-        for one in results
-    ]
+def _print_summary(console: Console, results: Sequence[Result], *, dry_run: bool) -> None:
+    """Print what became of the clients that were to be changed, and what the person does next."""
     console.print()
-    print_rows(columns, rows, title="nothing was written" if dry_run else None)
-    if any(one.state in {"installed", "updated", "unchanged"} for one in results):
+    done = [one for one in results if one.files or one.problem]
+    if dry_run or not done:
+        console.print("Nothing was written." if dry_run else "Nothing was changed.")
+        return
+    print_grid([(one.client.name, one.state, one.next_step) for one in done])
+    if any(one.state in {"installed", "updated"} for one in results):
         console.print(_APART)
-    for backup in (backup for result in results for backup in result.backups):
+    backups = [backup for result in results for backup in result.backups]
+    for backup in backups[:_MOST_BACKUPS]:
         console.print(f"kept: {escape(str(backup))}")
+    if len(backups) > _MOST_BACKUPS:
+        console.print(f"kept: {len(backups) - _MOST_BACKUPS} more, each next to its file")
 
 
 def _state(result: Result, *, dry_run: bool) -> str:

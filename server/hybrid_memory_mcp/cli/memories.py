@@ -20,11 +20,11 @@ from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
 from hybrid_memory.validation import LIST_LIMIT
 from hybrid_memory_mcp.cli.by_ids import completed_ids
 from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
-from hybrid_memory_mcp.cli.memory_text import marks_of, print_events, print_memories, print_memory, print_whole
+from hybrid_memory_mcp.cli.history_text import print_history
+from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
 from hybrid_memory_mcp.cli.output import (
     is_terminal,
-    moment,
     note,
     one_line_errors,
     print_json,
@@ -64,7 +64,6 @@ _OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
 
 _BESIDE_CHARACTERS = 160  # of a memory that is told of beside the result: enough to see whether it says something else
 _OF_THE_UNKNOWN = 3  # hits that are shown where probably nothing is known
-_LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
 
 
 def recall(
@@ -411,17 +410,7 @@ def history(
     if as_json:
         print_json(found)
         return
-    for one in found["versions"]:
-        told = [f"origin {one['origin']}", f"trust {one['trust']}", f"session {one['session']}"]
-        told += [f"said by {one['speaker']}"] if "speaker" in one else []
-        told += [f"{name.replace('_', ' ')} {one[name]}" for name in _LINKS if name in one]
-        told += [f"evidence {' '.join(one['parents'])}"] if "parents" in one else []
-        last = f", last {moment(one['recalled_at'])}" if one["recalled_at"] else ""
-        told.append(f"recalled {one['recalls']} times{last}")
-        print_memory(one, [*marks_of(one), *told])
-    if not found["versions"]:
-        note("purged: nothing is left but what the audit log tells")
-    print_events(found["events"])
+    print_history(found)
 
 
 def done_here(

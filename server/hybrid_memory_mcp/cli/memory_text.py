@@ -81,18 +81,6 @@ def marks_of(memory: MemoryJson) -> list[str]:
     return [*marks, *(f"#{tag}" for tag in memory.get("tags", ()))]
 
 
-def print_events(events: Iterable[Mapping[str, Any]]) -> None:
-    """Print what happened to a memory, below each other; in a pipe a line each: id, time, what, by whom, what changed."""
-    console = Console(highlight=False, emoji=False)
-    for one in events:
-        if is_terminal():
-            console.print(Text.assemble(moment(one["at"]), "  ", cell(one["action"], "bold"), " by ", cell(one["by"])))
-            console.print(_indented(Text.assemble(cell(one["id"]), "  ", cell(one["note"], "dim"))))
-        else:
-            parts = (one["id"], moment(one["at"]), one["action"], one["by"], one["note"])
-            typer.echo("\t".join(map(shown, parts)))
-
-
 def print_whole(memory: MemoryJson) -> None:
     """Print all that is known of a memory: its id, its text with its lines, then a line for each field.
 

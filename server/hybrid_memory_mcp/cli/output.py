@@ -161,6 +161,24 @@ def _print_below_each_other(
             console.print(Padding(Text("; ").join(named), (0, 0, 0, 2)))
 
 
+def print_grid(rows: Sequence[Sequence[str | Text]]) -> None:
+    """Print rows in columns without lines, the first cell once where several rows have the same; in a pipe as `print_rows` does."""
+    if not is_terminal():
+        print_rows((), rows)
+        return
+    grid = Table.grid(padding=(0, 2))
+    for number in range(max(map(len, rows), default=0)):
+        grid.add_column(no_wrap=number == 0, overflow="fold")
+    former = None
+    for first, *others in rows:
+        grid.add_row(
+            cell("" if first == former else first, "bold"),
+            *(one if isinstance(one, Text) else cell(one) for one in others),
+        )
+        former = first
+    Console(highlight=False, emoji=False).print(grid)
+
+
 def print_values(values: Sequence[tuple[str, object]], *, title: str | None = None) -> None:
     """Print names with their values: as a table on a terminal, else ``name: value`` lines."""
     if is_terminal():

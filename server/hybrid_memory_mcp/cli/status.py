@@ -1,56 +1,53 @@
-"""The command ``status``: what a store holds, where it lies, how it is, and who is connected."""
+"""The command ``status``: who has the memory, what is new in it, what waits for the person and where it lies; the rest by ``--verbose``."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hybrid_memory_mcp.cli import project
+import typer
+
+from hybrid_memory_mcp.cli import hooks, project
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
-from hybrid_memory_mcp.cli.output import (
-    cell,
-    is_terminal,
-    megabytes,
-    moment,
-    note,
-    one_line_errors,
-    print_result,
-    print_rows,
-    print_values,
-)
-
-_APART = ("session", "clients", "bytes_on_disk")  # shown otherwise, or of no use to a person
-_CLIENT = ("client", "pid", "namespace", "session", "since", "requests")
+from hybrid_memory_mcp.cli.output import is_terminal, one_line_errors, print_grid, print_result, print_values
+from hybrid_memory_mcp.cli.status_words import assistant_rows, maker_rows, memory_rows, waiting_rows, where_rows
 
 
-def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
-    """Show what a store holds, where it lies, how it is, and who is connected."""
-    from hybrid_memory_mcp.cli import hooks
-
+def status(
+    home: Home = None,
+    namespace: Namespace = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="And how the store works inside.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show who has the memory, what is new in it, what waits for you, and where it lies."""
     with one_line_errors():
         place = project.place_here(home, namespace)
-    values = call_or_exit(home, "status", namespace=namespace)
-    of_project = project.namespace_of(place)
-    of_it = {} if of_project is None else call_or_exit(home, "status", namespace=of_project)
-    counted: dict[str, int] = {name: of_it[name] for name in ("memories", "insights") if name in of_it}
+    values = call_or_exit(home, "status", {"project": project.namespace_of(place)}, namespace=namespace)
+    counted: dict[str, int] = values.pop("of_project", {})
     with one_line_errors():
         values["store"] = _store(home, values["bytes_on_disk"])
         values["hooks"] = hooks.described(home)
     values["project"] = project.described(place, counted)
-    in_words = {
-        "store": _store_in_words(values["store"]),
-        "project": (project.in_words(place) + _counted_in_words(counted)).removesuffix("."),
-        "hooks": hooks.in_words(values["hooks"]),
-    }
-    if (behind := values["behind"]) is not None:
-        in_words["behind"] = f"{behind['changes']} changes, {behind['seconds']:.1f} s behind other hubs"
-    in_words["synchronised"] = "; ".join(
-        f"{one['folder']} (last news {moment(one['last']) if one['last'] else 'unknown'})"
-        for one in values["synchronised"]
-    )
-    if not values["synchronised"]:
-        in_words["synchronised"] = "with no other machine"
-    print_result(values, as_json, lambda: _print(values, in_words))
+    values["assistants"] = _assistants()
+
+    def table() -> None:
+        now = datetime.now(UTC)  # noqa: TID251 - beside times of the store's machine
+        rows = [*assistant_rows(values, now), *memory_rows(values, place, counted), *waiting_rows(values)]
+        rows += [*where_rows(values), *(maker_rows(values, place) if verbose else ())]
+        if is_terminal():
+            print_grid(rows)
+        else:
+            print_values(rows)
+
+    print_result(values, as_json, table)
+
+
+def _assistants() -> list[dict[str, str]]:
+    from hybrid_memory_mcp.clients.installed import assistants
+    from hybrid_memory_mcp.clients.places import this_machine
+
+    return [{"name": one.name, "title": one.title, "state": one.state} for one in assistants(this_machine())]
 
 
 def _store(home: Path | None, size: int) -> dict[str, Any]:
@@ -78,60 +75,3 @@ def _store(home: Path | None, size: int) -> dict[str, Any]:
             "newest": str(aside[-1]) if aside else None,
         },
     }
-
-
-def _store_in_words(store: dict[str, Any]) -> str:
-    kept = store["backups"]
-    backups = (
-        f"{kept['count']} {'backup' if kept['count'] == 1 else 'backups'}, {megabytes(kept['bytes'])}"
-        if kept["count"]
-        else "no backup yet"
-    )
-    aside = store["set_aside"]
-    put_aside = f"; put aside by a restore or a repair, {megabytes(aside['bytes'])}: {aside['newest']}"
-    place = store.get("database", store["folder"])
-    return f"{place} ({megabytes(store['bytes'])}; {backups}{put_aside if aside['count'] else ''})"
-
-
-def _counted_in_words(counted: dict[str, int]) -> str:
-    if not counted:
-        return ""
-    count, insights = counted.get("memories", 0), counted.get("insights", 0)
-    some = "1 memory is" if count == 1 else f"{count} memories are"
-    return f" {some} kept for it{f', insights: {insights}' if insights else ''}."
-
-
-def _print(values: dict[str, Any], in_words: dict[str, str]) -> None:
-    shown = [
-        (name.replace("_", " "), in_words.get(name, _plain(value)))
-        for name, value in values.items()
-        if name not in _APART and (value or name not in ("other_hubs", "behind"))
-    ]
-    first = [row for row in shown if row[0] == "store"]
-    print_values(first + [row for row in shown if row[0] != "store"], title="hybrid-memory-mcp")
-    clients = values["clients"]
-    if not clients:
-        note("nobody is connected")
-        return
-    if not is_terminal():
-        print_values([("connected", _client_in_words(one)) for one in clients])
-        return
-    rows = [
-        [moment(one.get(column)) if column == "since" else cell(one.get(column, "")) for column in _CLIENT]
-        for one in clients
-    ]
-    print_rows(_CLIENT, rows, title="connected")
-
-
-def _client_in_words(one: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name in _CLIENT if (value := one.get(name)) not in (None, ""))
-
-
-def _plain(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "none"
-    if isinstance(value, tuple | list):
-        return "; ".join(str(one) for one in value) or "none"
-    return str(value)

@@ -242,7 +242,7 @@ def _said_of_twice(client: Client, machine: Machine) -> tuple[str, ...]:
     if not plan_uninstall(client, machine).may_hold_ours:
         return ()
     return (
-        f"an earlier `install` is there too, so all is done twice; `hybrid-memory-mcp install --uninstall {client.name}` takes it out",
+        f"an earlier `install` is there too, so its tools come twice; `hybrid-memory-mcp install --uninstall {client.name}` takes it out",
     )
 
 

@@ -37,8 +37,9 @@ class Client:
     """One client.
 
     ``servers`` is the file with its MCP servers, which stand under ``key``; ``entry`` and ``beside`` say what an entry looks like.
-    ``hooks`` is the file with its hooks, where it has any. ``plugin`` is where it notes that our plugin is on. ``next_step`` is what
-    the person does afterwards, ``hooks_step`` what else where there are hooks. It is here if one of ``signs`` or one of ``programs`` is.
+    ``hooks`` is the file with its hooks, where it has any. ``plugin`` is where it notes that our plugin is on, ``plugin_way`` how it
+    gets that instead. ``next_step`` is what the person does afterwards, ``hooks_step`` what else where there are hooks. It is here if
+    one of ``signs`` or one of ``programs`` is.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Client:
     programs: Sequence[str] = ()
     hooks: Places | None = None
     plugin: tuple[Places, Sequence[str]] | None = None
+    plugin_way: str = ""
     next_step: str = "restart it"
     hooks_step: str = ""
     locked_by_folder: bool = False
@@ -101,6 +103,7 @@ CLIENTS: Sequence[Client] = (
         programs=("claude",),
         hooks=_everywhere("{CLAUDE_CONFIG_DIR|~/.claude}/settings.json"),
         plugin=(_everywhere("{CLAUDE_CONFIG_DIR|~/.claude}/settings.json"), ("enabledPlugins", PLUGIN)),
+        plugin_way=f"or as a plugin, in this project's folder: `claude plugin marketplace add ./`, `claude plugin install {PLUGIN}`",
         next_step="begin a new session",
         locked_by_folder=True,
     ),
@@ -152,7 +155,7 @@ CLIENTS: Sequence[Client] = (
         key="context_servers",
         beside={"source": "custom"},
         programs=("zed", "zeditor"),
-        next_step="nothing: it has it at once",
+        next_step="nothing; it works immediately",
     ),
     Client(
         "codex",
@@ -167,7 +170,7 @@ CLIENTS: Sequence[Client] = (
         hooks=_everywhere("{CODEX_HOME|~/.codex}/hooks.json"),
         plugin=(_everywhere("{CODEX_HOME|~/.codex}/config.toml"), ("plugins", PLUGIN, "enabled")),
         next_step="begin a new session",
-        hooks_step="open /hooks there once and trust them: hooks that nobody trusts are passed over without a word",
+        hooks_step="open /hooks there once and trust them: untrusted hooks are silently ignored",
     ),
     Client(
         "gemini",

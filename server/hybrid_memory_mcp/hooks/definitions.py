@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     Hooks: TypeAlias = dict[str, list[dict[str, Any]]]
 
+ACTOR_OF_HOOKS = "hook of "  # before the client's name, in the log
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
 
 BESIDE: Mapping[str, Mapping[str, Any]] = {"cursor": {"version": 1}}

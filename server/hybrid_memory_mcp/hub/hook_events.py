@@ -35,7 +35,7 @@ from hybrid_memory.store.reviewing import HOOK_SOURCE
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
-from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
+from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS, RECALL_TOKENS
 from hybrid_memory_mcp.mcp_api.opening_brief import fenced, opening_request, opening_text
 from hybrid_memory_mcp.mcp_api.tool_results import quiet_text
 from hybrid_memory_mcp.projects import PROJECT_FOLDER, Place, place_of
@@ -57,7 +57,6 @@ _WORD = re.compile(r"\w+")
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
 _LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
 _LONGEST_SESSION = 200
-_ACTOR = "hook of "  # before the client's name, in the audit
 _ECHOES = 100  # memories whose words are looked for among a person's
 
 
@@ -321,7 +320,7 @@ class _EventAtWork:
         found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
         place = _with_former(found, told)
         scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
-        return _At(options, place, replace(scope, actor=f"{_ACTOR}{told.client}"))
+        return _At(options, place, replace(scope, actor=f"{ACTOR_OF_HOOKS}{told.client}"))
 
 
 def _with_former(found: Place, told: EventTold | BatchTold) -> Place:
@@ -347,7 +346,7 @@ def _where_said(batch: BatchTold, turn: TurnTold) -> tuple[str, str, str]:
 def _note(service: MemoryService, at: _At, request: ReadRequest, found: ReadResult, shown: _Shown) -> None:
     """Note in the journal of readings what was shown to a conversation."""
     told = Shown(ids=shown.ids, tokens=estimate_tokens(shown.context))
-    scope = replace(at.scope, actor=at.scope.actor.removeprefix(_ACTOR))
+    scope = replace(at.scope, actor=at.scope.actor.removeprefix(ACTOR_OF_HOOKS))
     service.journal.note(scope, Way.HOOK, request, found, told, service.now())
 
 

@@ -37,13 +37,13 @@ class Happening:
         return None if found is None else (found[0], found[1], why_it_moved(found[2]))
 
 
-def latest(service: MemoryService, namespaces: Iterable[str]) -> list[Happening]:
-    """Return the last changes of some namespaces, newest first: at most `LOOKED_AT` of each."""
+def latest(service: MemoryService, namespaces: Iterable[str], most: int = LOOKED_AT) -> list[Happening]:
+    """Return the last changes of some namespaces, newest first: at most ``most`` of each."""
     found: list[Happening] = []
     for namespace in namespaces:
-        after = max(service.store.head(namespace) - LOOKED_AT, 0)
+        after = max(service.store.head(namespace) - most, 0)
         try:
-            entries: Sequence[LogEntry] = service.store.changes(namespace, after, LOOKED_AT)
+            entries: Sequence[LogEntry] = service.store.changes(namespace, after, most)
         except LogTrimmed:
             continue
         found += [Happening(namespace, entry) for entry in entries if entry.action not in _UNSEEN]

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from hybrid_memory.settings import ClientSettings, StoreSettings
 from hybrid_memory_mcp.cli.commands import app
+from hybrid_memory_mcp.cli.config import _OFTEN
 
 MINE = """# what I like
 keep_backups = 3  # few
@@ -40,6 +41,27 @@ def test_every_setting_of_the_program_is_shown_with_what_it_means(home):
     names = {*ClientSettings.model_fields, *StoreSettings.model_fields} - {"hooks"}
     assert names <= shown.keys()
     assert all(one["meaning"] for one in shown.values())
+
+
+def names(shown):
+    return [line.split("\t")[0] for line in shown.stdout.splitlines()]
+
+
+def test_a_person_sees_about_twenty_settings_and_all_of_them_if_asked(home):
+    assert 15 <= len(names(run(home))) <= 22
+    assert names(run(home, "--all")) == list(seen(home)["settings"])
+    assert f"{len(seen(home)['settings']) - len(names(run(home)))} more are at their default" in run(home).stderr
+
+
+def test_a_setting_that_somebody_turned_or_that_is_wrong_is_always_shown(home, monkeypatch):
+    assert not {"requests_waiting", "alpha"} & {*names(run(home))}
+    (home / "config.toml").write_text("requests_waiting = 7\n")
+    monkeypatch.setenv("HYBRID_MEMORY_ALPHA", "heavy")
+    assert {"requests_waiting", "alpha"} <= {*names(run(home))}
+
+
+def test_what_is_shown_first_are_settings(home):
+    assert seen(home)["settings"].keys() >= _OFTEN
 
 
 def test_a_value_says_where_it_comes_from(home, monkeypatch):

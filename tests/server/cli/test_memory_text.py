@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from hybrid_memory_mcp.cli import memory_text
-from hybrid_memory_mcp.cli.memory_text import marks_of, print_events, print_memories, print_whole
+from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_whole
 
 ID = "06h082aa7p6hm85pxyqj"
 TEXTS = {
@@ -51,24 +51,6 @@ def test_no_line_is_wider_than_the_terminal_and_no_id_is_cut(terminal, width, sc
     assert lines[0].startswith(f"{ID}  ")
     told_below = lines[1:] if "#work" in lines[0] else lines[2:]
     assert "".join(line.strip() for line in told_below).replace(" ", "") == TEXTS[script].replace(" ", "")
-
-
-def test_what_happened_fits_a_narrow_terminal_with_whole_ids(monkeypatch, capsys):
-    monkeypatch.setattr(memory_text, "is_terminal", lambda: True)
-    monkeypatch.setenv("COLUMNS", "60")
-    event = {
-        "id": ID,
-        "at": "2026-01-10T12:00:00+00:00",
-        "action": "update",
-        "by": "command line",
-        "note": f"replaced by {ID}",
-    }
-    print_events([event])
-    lines = capsys.readouterr().out.splitlines()
-    assert all(cell_len(line) <= 60 for line in lines)
-    assert lines[0].endswith("update by command line")
-    assert sum(ID in line for line in lines) >= 1
-    assert " ".join(" ".join(lines[1:]).split()) == f"{ID} replaced by {ID}"
 
 
 def test_text_stands_on_lines_of_its_own_so_that_one_that_runs_from_the_right_turns_nothing_else_round(terminal):

@@ -164,6 +164,22 @@ def test_a_question_answered_with_no_ends_with_one_and_one_that_nobody_answers_w
     assert "--yes" in done.stderr
 
 
+def test_a_grid_names_what_several_rows_belong_to_once_and_cuts_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("cursor", "adds 5 hooks", "x" * 30), ("cursor", "adds the server", "\x1b[2J"), ("zed", "nothing", "")]
+    output.print_grid(rows)
+    printed = capsys.readouterr().out
+    assert (printed.count("cursor"), printed.count("x")) == (1, 30)
+    assert "\x1b[2J" not in printed
+    assert max(map(len, printed.splitlines())) <= 40
+
+
+def test_a_grid_is_a_line_for_each_row_in_a_pipe(capsys):
+    output.print_grid([("cursor", "a"), ("cursor", "b")])
+    assert capsys.readouterr().out == "cursor\ta\ncursor\tb\n"
+
+
 def test_rows_stand_below_each_other_where_a_terminal_is_too_narrow_for_a_table(monkeypatch, capsys):
     monkeypatch.setattr(output, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "30")

@@ -56,18 +56,67 @@ def test_a_named_client_gets_its_entry_on_an_empty_machine_and_nothing_is_left_w
     assert person.tree() == before
 
 
-def test_without_names_those_that_are_here_are_asked_for_one_by_one(person):
+def test_without_names_a_person_can_choose_among_those_that_are_here(person):
     person.write(".cursor/mcp.json", "{}")
     person.write(".gemini/settings.json", "{}")
-    result = person.install("--no-hooks", answers="n\ny\n")
+    result = person.install("--no-hooks", answers="c\nn\ny\n")
     assert result.exit_code == 0
     assert person.json(".cursor/mcp.json") == {}
     assert "memory" in person.json(".gemini/settings.json")["mcpServers"]
 
 
+@pytest.mark.parametrize("answer", ["y", "", "Yes"])
+def test_one_answer_is_for_all_that_are_here(person, answer):
+    person.write(".cursor/mcp.json", "{}")
+    person.write(".gemini/settings.json", "{}")
+    assert person.install(answers=f"{answer}\n").exit_code == 0
+    assert "memory" in person.json(".cursor/mcp.json")["mcpServers"]
+    assert "memory" in person.json(".gemini/settings.json")["mcpServers"]
+
+
+@pytest.mark.parametrize("answer", ["n\n", "maybe\nno\n", "c\nn\nn\n"])
+def test_after_a_no_every_file_is_as_it_was(person, answer):
+    person.write(".cursor/mcp.json", "{}")
+    person.write(".gemini/settings.json", "{}")
+    before = person.tree()
+    result = person.install(answers=answer)
+    assert result.exit_code == 0
+    assert "Nothing was changed." in result.output
+    assert person.tree() == before
+
+
+def test_it_says_what_each_file_gets_in_a_line_and_shows_no_diff_unasked(person):
+    person.write(".codex/config.toml", "a = 1\n")
+    shown = person.install("codex", "gemini", "--dry-run").stdout.splitlines()
+    assert shown[:3] == [
+        "codex\tadds the server `memory`\t~/.codex/config.toml",
+        "codex\tadds 5 hooks\t~/.codex/hooks.json",
+        "gemini\tadds the server `memory` and 5 hooks\t~/.gemini/settings.json",
+    ]
+    assert len(shown) < 8
+
+
+def test_taking_out_says_what_goes_from_which_file_and_shows_the_diff_only_if_asked(person):
+    person.write(".codex/config.toml", "a = 1\n")
+    person.install("codex", "--yes")
+    shown = person.install("--uninstall", "--dry-run").stdout
+    assert "codex\tremoves 5 hooks, and the file\t~/.codex/hooks.json\n" in shown
+    assert "codex\tremoves the server `memory`\t~/.codex/config.toml\n" in shown
+    assert "\n-" not in shown
+    assert "-[mcp_servers.memory]" in person.install("--uninstall", "--dry-run", "--diff").stdout
+
+
+def test_the_plugin_is_named_where_claude_code_has_neither(person):
+    way = "claude plugin install hybrid-memory@hybrid-memory-mcp"
+    assert way in person.install("claude-code", "--dry-run").stdout
+    person.install("claude-code", "--yes")
+    assert way not in person.install("claude-code", "--yes").stdout
+    assert way not in person.install("claude-code", "--uninstall", "--dry-run").stdout
+
+
 def test_what_others_wrote_there_is_not_shown(person):
     person.write(".cursor/mcp.json", '{\n  "mcpServers": {\n    "x": {"env": {"TOKEN": "sk-12345"}}\n  }\n}\n')
-    result = person.install("cursor", "--yes")
+    result = person.install("cursor", "--yes", "--diff")
     assert "sk-12345" not in result.output
     assert '+    "memory": {' in result.output
 
@@ -85,7 +134,8 @@ def test_what_others_wrote_there_is_not_shown(person):
 )
 def test_numbers_dates_and_what_a_person_added_to_our_entry_are_not_shown_either(person, name, text):
     person.write(name, text)
-    shown = person.install("codex", "cursor", "--dry-run").output
+    shown = person.install("codex", "cursor", "--dry-run", "--diff").output
+    assert '"memory": {' in shown
     assert "123456789" not in shown
     assert "1990" not in shown
 
@@ -159,7 +209,7 @@ def test_nobody_there_to_answer_means_nothing_is_changed(person):
 def test_a_dry_run_shows_the_change_and_writes_nothing(person):
     person.write(".cursor/mcp.json", "{}")
     before = person.tree()
-    result = person.install("cursor", "zed", "--dry-run")
+    result = person.install("cursor", "zed", "--dry-run", "--diff")
     assert result.exit_code == 0
     assert '"memory"' in result.output
     assert '"context_servers"' in result.output
@@ -169,7 +219,7 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(person):
 def test_a_dry_run_never_says_installed_to_a_script(person):
     (told,) = json.loads(person.install("zed", "--dry-run", "--json").stdout)
     assert told["state"] == "would be installed"
-    assert "\twould be installed\t" in person.install("zed", "--dry-run").stdout
+    assert "installed" not in person.install("zed", "--dry-run").stdout
 
 
 def test_no_hooks_leaves_them_out_and_takes_out_those_that_were_there(person):
@@ -389,7 +439,7 @@ def test_an_entry_of_toml_is_printed_as_json_for_a_program(person):
 def test_what_the_outputs_encoding_lacks_is_written_out(person):
     person.write(".cursor/mcp.json", '{"mcpServers": {"ü東": {"command": "x"}}}')
     done = subprocess.run(
-        [sys.executable, "-m", "hybrid_memory_mcp", "install", "--yes", "cursor"],
+        [sys.executable, "-m", "hybrid_memory_mcp", "install", "--yes", "--diff", "cursor"],
         env={"HOME": str(person.home), "PYTHONIOENCODING": "ascii", "COLUMNS": "250"},
         capture_output=True,
         check=False,

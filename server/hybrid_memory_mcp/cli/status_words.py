@@ -1,0 +1,181 @@
+"""What `status` says to a person: rows of a name and a sentence, made of the values that it prints as JSON. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory_mcp.cli import hooks, project
+from hybrid_memory_mcp.cli.output import megabytes, moment
+from hybrid_memory_mcp.page.words import count, relative
+
+if TYPE_CHECKING:
+    from hybrid_memory_mcp.projects import Place
+
+_TOLD = {  # in the lines before, or of no use to a person
+    *(
+        "assistants",
+        "behind",
+        "bytes_on_disk",
+        "clients",
+        "elsewhere",
+        "insights",
+        "lately",
+        "memories",
+        "notices",
+        "session",
+    ),
+    *("other_hubs", "store", "synchronised", "used", "waiting"),
+}
+_CLIENT = ("client", "pid", "namespace", "session", "since", "requests")
+_TEXT = 60  # characters of a new memory
+_HAPPENED = {
+    "learned": "learned",
+    "corrected": "corrected",
+    "kept": "kept for good",
+    "faded": "faded",
+    "forgotten": "forgotten",
+    "erased": "erased for good",
+}
+_WAITING = {
+    "disputed": (
+        "memory says something else than one that is trusted more",
+        "memories say something else than ones that are trusted more",
+    ),
+    "secret": ("memory holds what looks like a secret", "memories hold what looks like a secret"),
+    "untrusted": ("memory comes from a tool or a file", "memories come from tools or files"),
+}
+
+
+def assistant_rows(values: Mapping[str, Any], now: datetime) -> Iterator[tuple[str, str]]:
+    """Say which assistants have the memory and when each last used it, then those that only used it, then those without it."""
+    used = dict(values["used"])
+    connected = [one["client"] for one in values["clients"] if one.get("client")]
+    having = [one for one in values["assistants"] if one["state"] in ("installed", "plugin")]
+    for one in having:
+        names = [name for name in dict.fromkeys([*used, *connected]) if _is_of(name, one)]
+        times = [used.pop(name) for name in names if name in used]
+        here = [name for name in connected if name in names]
+        connected = [name for name in connected if name not in names]
+        ran = values["hooks"]["clients"].get(one["name"], {}).get("at")
+        did = _did(times, now) or (f"its hooks ran {_ago(ran, now)}" if ran else "has it, not used yet")
+        yield "assistants", f"{one['title']}: {did}{'; connected' if here else ''}"
+    for name in dict.fromkeys([*used, *connected]):
+        did = _did([used[name]] if name in used else [], now)
+        yield "assistants", f"{name}: {'; '.join(filter(None, (did, 'connected' if name in connected else '')))}"
+    lacking = [one for one in values["assistants"] if one["state"] == "absent"]
+    if lacking:
+        titles = ", ".join(one["title"] for one in lacking)
+        yield "assistants", f"without it: {titles} (`hybrid-memory-mcp install` gives it to them)"
+    if not (having or used or connected or lacking):
+        yield "assistants", "none was found here; `hybrid-memory-mcp install --print` has the entry for any"
+
+
+def _is_of(name: str, assistant: Mapping[str, str]) -> bool:
+    """Return whether a client calls itself as an assistant is called, as ``codex-mcp-client`` does."""
+    plain = _plain_name(name)
+    return any(plain.startswith(_plain_name(assistant[key])) for key in ("name", "title"))
+
+
+def _plain_name(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _did(times: list[Mapping[str, str | None]], now: datetime) -> str:
+    asked = max((one["asked"] for one in times if one["asked"]), default="")
+    told = max((one["told"] for one in times if one["told"]), default="")
+    said = (f"asked {_ago(asked, now)}" if asked else "", f"told something {_ago(told, now)}" if told else "")
+    return ", ".join(filter(None, said))
+
+
+def _ago(at: str, now: datetime) -> str:
+    return relative(datetime.fromisoformat(at), now)
+
+
+def memory_rows(values: Mapping[str, Any], place: Place, counted: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Say how much is kept, and what is new."""
+    of_project = counted.get("memories", 0)
+    kept = [
+        f"{values['memories'] + of_project:,}" + (f", {of_project:,} of them of this project" if of_project else "")
+    ]
+    insights = values["insights"] + counted.get("insights", 0)
+    kept += [count(insights, "insight")] if insights else []
+    kept += [f"more in {count(values['elsewhere'], 'other project')}"] if values["elsewhere"] else []
+    yield "memories", "; ".join(kept)
+    if _is_special(place):
+        yield "project", project.in_words(place)
+    lately = values["lately"]
+    happened = [f"{lately[sort]} {words}" for sort, words in _HAPPENED.items() if lately[sort]]
+    if happened:
+        yield f"last {lately['days']} days", ", ".join(happened)
+    for one in lately["newest"]:
+        text = " ".join(one["content"].split())
+        yield "newest", text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def waiting_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say what needs the person; one line where nothing does."""
+    waiting = [
+        f"{count(values['waiting'][name], *words)}" for name, words in _WAITING.items() if name in values["waiting"]
+    ]
+    for notice in values["notices"]:
+        yield "notice", notice
+    if waiting:
+        yield "needs you", f"{'; '.join(waiting)}: see Review in `hybrid-memory-mcp inspect`"
+    elif not values["notices"]:
+        yield "needs you", "nothing"
+
+
+def where_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say where the memory lies, and what is not as usual: hooks that are off, other machines."""
+    yield "store", _store_in_words(values["store"])
+    switches = values["hooks"]
+    if switches["off_by"] or not all(switches[name] for name in hooks.SWITCHES):
+        yield "hooks", hooks.switches_in_words(switches)
+    for one in values["other_hubs"]:
+        yield "also served by", one
+    if (behind := values["behind"]) is not None:
+        yield "behind", f"{behind['changes']} changes, {behind['seconds']:.1f} s behind other hubs"
+    for one in values["synchronised"]:
+        yield "synchronised", f"{one['folder']} (last news {moment(one['last']) if one['last'] else 'unknown'})"
+
+
+def maker_rows(values: Mapping[str, Any], place: Place) -> Iterator[tuple[str, str]]:
+    """Say all the rest: how the store works inside, and every connection."""
+    in_words = {"hooks": hooks.in_words(values["hooks"]), "project": project.in_words(place)}
+    told = _TOLD | ({"project"} if _is_special(place) else set())
+    for name, value in values.items():
+        if value and name not in told:
+            yield name.replace("_", " "), in_words.get(name, _plain(value))
+    for one in values["clients"] or [None]:
+        yield "connected", "nobody" if one is None else _client_in_words(one)
+
+
+def _store_in_words(store: dict[str, Any]) -> str:
+    kept = store["backups"]
+    backups = (
+        f"{kept['count']} {'backup' if kept['count'] == 1 else 'backups'}, {megabytes(kept['bytes'])}"
+        if kept["count"]
+        else "no backup yet"
+    )
+    aside = store["set_aside"]
+    put_aside = f"; put aside by a restore or a repair, {megabytes(aside['bytes'])}: {aside['newest']}"
+    place = store.get("database", store["folder"])
+    return f"{place} ({megabytes(store['bytes'])}; {backups}{put_aside if aside['count'] else ''})"
+
+
+def _is_special(place: Place) -> bool:
+    """Return whether something else holds in a place than for what is the person's own."""
+    return bool(place.project is not None or place.refuses_reads or place.refuses_writes)
+
+
+def _client_in_words(one: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name in _CLIENT if (value := one.get(name)) not in (None, ""))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items() if count)
+    return "; ".join(str(one) for one in value) if isinstance(value, tuple | list) else str(value)

@@ -1,0 +1,104 @@
+"""What the operation `status` finds out beside the counts: who asked and told something, what is new, what waits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from hybrid_memory.model import MemoryType, Origin, Scope
+from hybrid_memory.reading_journal import Shown
+from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.memory.store import MemoryStore
+from hybrid_memory.store.readings import Way
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory_mcp.admin import status_operation
+from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
+
+ADA = Scope(session="s", actor="claude-code")
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def service(clock):
+    service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, random_source=FakeRandomSource(3))
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def status(service, tmp_path, monkeypatch):
+    monkeypatch.setattr(status_operation.sync_operation, "folders", lambda _: [])
+
+    def status(**arguments):
+        request = SimpleNamespace(
+            run=lambda work: work(service), scope=ADA, home=tmp_path, arguments=arguments, clients=list
+        )
+        return status_operation.status(request)
+
+    return status
+
+
+@pytest.fixture
+def say(service):
+    def say(text, scope=ADA, **fields):
+        given = {"memory_type": MemoryType.LONG_TERM, "origin": Origin.USER} | fields
+        return service.write(scope, WriteRequest(content=text, **given)).id
+
+    return say
+
+
+def test_a_hook_counts_as_its_client_and_what_a_person_does_is_no_clients(status, say, clock):
+    say("Ada keeps bees.")
+    clock.advance(hours=1)
+    later = clock.now().isoformat(timespec="seconds")
+    say("Ada keeps goats.", replace(ADA, actor="hook of claude-code"))
+    clock.advance(hours=1)
+    for actor in ("command line", PERSON_ON_PAGE):
+        say(f"Said by {actor}.", replace(ADA, actor=actor))
+    assert status()["used"] == {"claude-code": {"asked": None, "told": later}}
+
+
+def test_who_used_it_last_comes_first_wherever_that_was(status, say, service, clock):
+    say("Ada keeps bees.")
+    clock.advance(hours=1)
+    project = replace(ADA, namespace="project:acme", personal="default", actor="codex")
+    request = ReadRequest(query="bees")
+    service.journal.note(project, Way.TOOL, request, service.read(project, request), Shown(), service.now())
+    found = status()["used"]
+    assert list(found) == ["codex", "claude-code"]
+    assert found["codex"] == {"asked": clock.now().isoformat(timespec="seconds"), "told": None}
+
+
+def test_the_newest_are_those_that_hold_and_are_not_older_than_a_week(status, say, service, clock):
+    say("Ada lived in Rome.")
+    clock.advance(days=8)
+    kept = say("Ada keeps bees.")
+    clock.advance(seconds=1)
+    gone = say("Ada keeps a tiger.")
+    service.forget(ADA, ForgetRequest(ids=(gone,)))
+    lately = status()["lately"]
+    assert [one["id"] for one in lately["newest"]] == [kept]
+    assert (lately["learned"], lately["forgotten"]) == (2, 1)
+
+
+def test_what_waits_is_counted_by_its_reason(status, say):
+    say("Ada keeps bees.")
+    say("Ada keeps wasps.", origin=Origin.TOOL)
+    assert status()["waiting"] == {"untrusted": 1}
+
+
+def test_the_project_at_hand_is_counted_and_others_are_only_numbered(status, say):
+    say("Ada keeps bees.")
+    for project in ("acme", "blog", "shop"):
+        say(f"{project} uses Rust.", replace(ADA, namespace=f"project:{project}"))
+    found = status(project="project:acme")
+    assert (found["memories"], found["of_project"], found["elsewhere"]) == (1, {"memories": 1, "insights": 0}, 2)
+    assert len(found["lately"]["newest"]) == 2
+    assert "of_project" not in status()

@@ -1,0 +1,160 @@
+"""What `status` says first: who has the memory, what is new, what waits for the person."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hybrid_memory_mcp.cli.status_words import assistant_rows, maker_rows, memory_rows, waiting_rows, where_rows
+from hybrid_memory_mcp.projects import place_of
+from hybrid_memory_mcp.runtime.client_options import read_options
+
+NOW = datetime(2026, 11, 28, 9, tzinfo=UTC)
+LATELY = dict.fromkeys(("learned", "corrected", "kept", "faded", "forgotten", "erased"), 0)
+STORE = {
+    "folder": "/m",
+    "bytes": 5_500_000,
+    "backups": {"count": 0, "bytes": 0, "newest": None},
+    "set_aside": {"count": 0, "bytes": 0, "newest": None},
+}
+VALUES = {
+    "version": "1",
+    "memories": 0,
+    "insights": 0,
+    "elsewhere": 0,
+    "forgotten": 0,
+    "embedder": "universal:1",
+    "lately": {"days": 7, **LATELY, "newest": []},
+    "waiting": {},
+    "notices": [],
+    "used": {},
+    "clients": [],
+    "assistants": [],
+    "store": STORE,
+    "hooks": {"brief": True, "recall": True, "capture": True, "off_by": None, "clients": {}},
+    "other_hubs": [],
+    "behind": None,
+    "synchronised": [],
+    "project": {},
+}
+
+
+def assistant(name, title, state="installed"):
+    return {"name": name, "title": title, "state": state}
+
+
+def said(rows):
+    return [": ".join(row) for row in rows]
+
+
+@pytest.fixture
+def nowhere(tmp_path):
+    return place_of(str(tmp_path), read_options([]))
+
+
+def test_an_assistant_is_known_by_what_its_program_calls_itself():
+    used = {
+        "codex-mcp-client": {"asked": "2026-11-28T08:00:00+00:00", "told": "2026-11-26T09:00:00+00:00"},
+        "codex": {"asked": None, "told": "2026-11-28T08:50:00+00:00"},
+    }
+    rows = said(assistant_rows(VALUES | {"assistants": [assistant("codex", "Codex")], "used": used}, NOW))
+    assert rows == ["assistants: Codex: asked 60 minutes ago, told something 10 minutes ago"]
+
+
+def test_one_that_never_used_it_says_so_and_one_whose_hooks_ran_says_when():
+    hooks = VALUES["hooks"] | {"clients": {"gemini": {"at": "2026-11-27T09:00:00+00:00"}}}
+    both = [assistant("zed", "Zed"), assistant("gemini", "Gemini CLI", "plugin")]
+    assert said(assistant_rows(VALUES | {"assistants": both, "hooks": hooks}, NOW)) == [
+        "assistants: Zed: has it, not used yet",
+        "assistants: Gemini CLI: its hooks ran 1 day ago",
+    ]
+
+
+def test_a_program_that_install_does_not_know_is_named_as_it_names_itself():
+    values = VALUES | {
+        "used": {"goose": {"asked": "2026-11-28T08:59:50+00:00", "told": None}},
+        "clients": [{"client": "goose"}, {"client": "Zed"}],
+        "assistants": [assistant("zed", "Zed")],
+    }
+    assert said(assistant_rows(values, NOW)) == [
+        "assistants: Zed: has it, not used yet; connected",
+        "assistants: goose: asked just now; connected",
+    ]
+
+
+def test_assistants_without_it_are_named_with_what_gives_it_to_them():
+    lacking = [assistant("zed", "Zed", "absent"), assistant("cursor", "Cursor", "absent")]
+    (row,) = said(assistant_rows(VALUES | {"assistants": lacking}, NOW))
+    assert row == "assistants: without it: Zed, Cursor (`hybrid-memory-mcp install` gives it to them)"
+
+
+def test_no_assistant_at_all_is_told_how_to_begin():
+    assert "install --print" in said(assistant_rows(VALUES, NOW))[0]
+
+
+def test_what_did_not_happen_and_what_is_not_there_is_not_counted_out(nowhere):
+    assert said(memory_rows(VALUES, nowhere, {})) == ["memories: 0"]
+
+
+def test_what_is_new_is_told_in_words_with_the_newest(nowhere):
+    lately = VALUES["lately"] | {"learned": 2, "kept": 1, "newest": [{"content": "Ada keeps bees.\nAnd goats."}]}
+    rows = said(memory_rows(VALUES | {"memories": 3, "insights": 1, "elsewhere": 2, "lately": lately}, nowhere, {}))
+    assert rows == [
+        "memories: 3; 1 insight; more in 2 other projects",
+        "last 7 days: 2 learned, 1 kept for good",
+        "newest: Ada keeps bees. And goats.",
+    ]
+
+
+def test_the_memories_of_a_project_are_among_those_that_are_counted(nowhere):
+    rows = said(memory_rows(VALUES | {"memories": 3}, nowhere, {"memories": 1_200, "insights": 0}))
+    assert rows[0] == "memories: 1,203, 1,200 of them of this project"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "notices", "rows"),
+    [
+        ({}, [], ["needs you: nothing"]),
+        ({"hook": 35, "imported": 60}, [], ["needs you: nothing"]),
+        ({}, ["12 memories could not be read."], ["notice: 12 memories could not be read."]),
+        (
+            {"disputed": 1, "secret": 2},
+            [],
+            [
+                (
+                    "needs you: 1 memory says something else than one that is trusted more; 2 memories hold what looks like "
+                    "a secret: see Review in `hybrid-memory-mcp inspect`"
+                )
+            ],
+        ),
+    ],
+)
+def test_what_needs_the_person_is_said_or_that_nothing_does(waiting, notices, rows):
+    assert said(waiting_rows(VALUES | {"waiting": waiting, "notices": notices})) == rows
+
+
+def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():
+    assert said(where_rows(VALUES)) == ["store: /m (5.5 MB; no backup yet)"]
+
+
+def test_hooks_that_are_off_other_hubs_and_folders_are_told():
+    values = VALUES | {
+        "hooks": VALUES["hooks"] | {"capture": False},
+        "other_hubs": ["b (1)"],
+        "behind": {"changes": 3, "seconds": 1.25},
+        "synchronised": [{"folder": "/s", "last": None}],
+    }
+    assert said(where_rows(values))[1:] == [
+        "hooks: brief on, recall on, capture off",
+        "also served by: b (1)",
+        "behind: 3 changes, 1.2 s behind other hubs",
+        "synchronised: /s (last news unknown)",
+    ]
+
+
+def test_how_the_store_works_inside_is_told_last_and_no_zero_of_it(nowhere):
+    rows = said(maker_rows(VALUES | {"clients": [{"client": "zed", "pid": 7}]}, nowhere))
+    assert "embedder: universal:1" in rows
+    assert rows[-1] == "connected: client zed, pid 7"
+    assert not any(row.startswith(("forgotten", "memories", "store")) for row in rows)
