@@ -24,6 +24,13 @@ PICTURE = PROJECT / "docs" / "figures" / "first-minute.svg"
 README = PROJECT / "README.md"
 _SHOWN = re.compile(r"(?<=```text\n)Memory: .*?(?=```)", re.DOTALL)
 _LINE = re.compile(r'^[0-9a-z]{20} (\S+ \S+) "(.*)"$', re.MULTILINE)
+# The program with time to answer, so that a busy machine makes no other picture.
+_PATIENT = """
+from hybrid_memory_mcp import __main__
+from hybrid_memory_mcp.hooks import program
+program.LIMIT_SECONDS = dict.fromkeys(program.LIMIT_SECONDS, 30.0)
+__main__.main()
+"""
 _UNPACK = "from hybrid_memory.embedding.universal import load_encoder; load_encoder()"
 
 
@@ -129,7 +136,7 @@ class Player:
                 file.write(_line_of_transcript(conversation, place, text))
             kept.append(self.event(conversation, "stop", "Stop").get("systemMessage", ""))
         self.event(conversation, "session-end", "SessionEnd")
-        return Heard(conversation, start.get("systemMessage", ""), _context(start), tuple(kept))
+        return Heard(conversation, start.get("systemMessage", ""), context_of(start), tuple(kept))
 
     def event(self, conversation: Conversation, event: str, name: str, **more: str) -> dict[str, Any]:
         """Run the hook of an event; returns its answer."""
@@ -142,13 +149,13 @@ class Player:
             "transcript_path": str(self._home / f"{conversation.day}.jsonl"),
         }
         done = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-m", "hybrid_memory_mcp", "hook", event, "--client", conversation.client],
+            [sys.executable, "-c", _PATIENT, "hook", event, "--client", conversation.client],
             input=json.dumps(given | more),
             env=self._environment,
             cwd=self._home,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=True,
         )
         answer: dict[str, Any] = json.loads(done.stdout or "{}")
@@ -169,7 +176,7 @@ def play() -> FirstMinute:
         player.leave()
         for database in home.rglob("memory.duckdb"):
             stop_hub(database.parent)
-    return FirstMinute(heard, _context(asked))
+    return FirstMinute(heard, context_of(asked))
 
 
 def _line_of_transcript(conversation: Conversation, place: int, text: str) -> str:
@@ -183,7 +190,8 @@ def _line_of_transcript(conversation: Conversation, place: int, text: str) -> st
     return json.dumps(line) + "\n"
 
 
-def _context(answer: dict[str, Any]) -> str:
+def context_of(answer: dict[str, Any]) -> str:
+    """Return what the model is given by the answer of a hook."""
     return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
