@@ -1,4 +1,7 @@
-"""Every program of docs/recipes.md runs as it stands, with the real package and a scripted model; then something is in the store."""
+"""Every program of docs/recipes.md runs as it stands, with the real package and a scripted model; then something is in its own store.
+
+The person's own store and the one that a variable names are left alone: an SDK does not pass that variable on.
+"""
 
 import json
 import os
@@ -49,8 +52,8 @@ def test_a_recipe_runs_and_something_is_remembered(heading, folder):
     program = folder / "recipe.py"
     program.write_text((model.read_text(encoding="utf-8") if packages else "") + SECTIONS[heading], encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "HYBRID_MEMORY_"))}  # noqa: TID251 - for a process
-    environment = kept | QUIET | {"HOME": str(folder), "PATH": os.pathsep.join([str(OURS), kept["PATH"]])}
-    store = ["--home", "cook-memory"] if '"--home", "cook-memory"' in SECTIONS[heading] else []
+    environment = kept | QUIET | {"HOME": str(folder / "person"), "HYBRID_MEMORY_HOME": str(folder / "variable")}
+    environment["PATH"] = os.pathsep.join([str(OURS), kept["PATH"]])
     done = subprocess.run(
         [python, program], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
@@ -58,18 +61,9 @@ def test_a_recipe_runs_and_something_is_remembered(heading, folder):
     if heading == "Without MCP":
         assert done.stdout == "Ada is allergic to peanuts.\n"
         return
-    recalled = [OURS / "hybrid-memory-mcp", "recall", *store, "--json", "What must Maria not eat?"]
+    recalled = [OURS / "hybrid-memory-mcp", "recall", "--home", "cook-memory", "--json", "What must Maria not eat?"]
     found = subprocess.run(
         recalled, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=True
     )
     assert [one["content"] for one in json.loads(found.stdout)["hits"]] == [FACT], done.stdout + done.stderr
-
-
-def test_the_first_recipe_leaves_the_persons_own_store_alone(folder):
-    """Also where the variable that names another store is set: the SDK does not pass it on."""
-    (folder / "recipe.py").write_text(SECTIONS["MCP Python SDK"], encoding="utf-8")
-    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}  # noqa: TID251 - for a process
-    environment |= {"HOME": str(folder / "person"), "HYBRID_MEMORY_HOME": str(folder / "variable")}
-    environment["PATH"] = os.pathsep.join([str(OURS), environment["PATH"]])
-    subprocess.run([sys.executable, "recipe.py"], cwd=folder, env=environment, timeout=120, check=True)
-    assert sorted(one.name for one in folder.iterdir()) == ["cook-memory", "recipe.py"]
+    assert list(folder.rglob("memory.duckdb")) == [folder / "cook-memory" / "memory.duckdb"]

@@ -42,6 +42,9 @@ class Section(StrEnum):
     RECENT = "recent"
 
 
+_ORDER = tuple(Section)
+
+
 class Queue(StrEnum):
     """What waits for lines of a brief; two sections have two queues, so that many preferences leave room for a name."""
 
@@ -299,12 +302,13 @@ def _behind_the_disputed(
 def _with_what_changed(
     shown: Mapping[MemoryId, Section], changed: Mapping[MemoryId, MemoryId]
 ) -> dict[MemoryId, Section]:
-    """Return the lines with each that likely changed an earlier one in front of that, also where it had none."""
+    """Return the lines with each that likely changed an earlier one in front of that, also where it had none, or one of a later section."""
     found: dict[MemoryId, Section] = {}
     for one, section in shown.items():
         later = changed.get(one)
         if later is not None:
-            found.setdefault(later, shown.get(later, section))
+            own = found.get(later, shown.get(later, section))
+            found[later] = min(section, own, key=_ORDER.index)
         found.setdefault(one, section)
     return found
 

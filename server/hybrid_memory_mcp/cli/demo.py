@@ -238,6 +238,7 @@ async def _correct_statement(client: DemoClient, report: DemoReport) -> str:
 
 async def _reflect(client: DemoClient, report: DemoReport) -> str:
     report.begin_part("A reflection: the memory offers what belongs together, the assistant thinks")
+    await _asked_with_the_model(client)  # what belongs together is found by vectors
     offered = await client.call("reflect", focus="learning Portuguese in Lisbon")
     groups = offered.get("groups", [])
     report.check(f"{len(groups)} group{'s' if len(groups) != 1 else ''} offered", kept=bool(groups))
