@@ -73,11 +73,17 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
 
 
 def status(request: OperationRequest) -> dict[str, Any]:
-    """Return what the store holds and who is connected."""
+    """Return what the store holds, what needs the person, and who is connected."""
     from hybrid_memory_mcp.admin import sync_operation
+    from hybrid_memory_mcp.inspector.needs import needs_of
+    from hybrid_memory_mcp.inspector.review import waiting
+    from hybrid_memory_mcp.inspector.view import ViewRequest
 
-    seen: dict[str, Any] = request.run(lambda service: service.shown_status(request.scope, request.clients()))
-    return seen | {"synchronised": sync_operation.folders(request)}
+    def look(service: MemoryService) -> dict[str, Any]:
+        needs = needs_of(service, ViewRequest(scope=request.scope, home=request.home), waiting(service, request.scope))
+        return {"needs_you": needs} | service.shown_status(request.scope, request.clients())
+
+    return request.run(look) | {"synchronised": sync_operation.folders(request)}
 
 
 def doctor(request: OperationRequest) -> dict[str, Any]:

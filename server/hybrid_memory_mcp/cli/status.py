@@ -38,6 +38,7 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
         values["hooks"] = hooks.described(home)
     values["project"] = project.described(place, counted)
     in_words = {
+        "needs_you": "; ".join(map(_need_in_words, values["needs_you"])) or "nothing",
         "store": _store_in_words(values["store"]),
         "project": (project.in_words(place) + _counted_in_words(counted)).removesuffix("."),
         "hooks": hooks.in_words(values["hooks"]),
@@ -51,6 +52,12 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     if not values["synchronised"]:
         in_words["synchronised"] = "with no other machine"
     print_result(values, as_json, lambda: _print(values, in_words))
+
+
+def _need_in_words(need: dict[str, Any]) -> str:
+    says = need["says"].rstrip(".")
+    way = need["command"] or ("hybrid-memory-mcp inspect" if need["kind"] != "health" else "")
+    return f"{says} ({way})" if way else says
 
 
 def _store(home: Path | None, size: int) -> dict[str, Any]:
