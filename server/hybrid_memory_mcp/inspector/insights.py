@@ -1,6 +1,7 @@
 """The view `insights`: what was concluded, with the evidence that each conclusion rests on and what became of it.
 
-Parameters: ``evidence=changed`` (only those of which something they rest on was replaced, forgotten or erased), ``groups=1`` (suggestions), ``page`` and ``limit``.
+Parameters: ``evidence=changed`` (only those of which something they rest on was replaced, forgotten or erased), ``groups=1`` (suggestions),
+``page`` and ``limit``.
 """
 
 from __future__ import annotations

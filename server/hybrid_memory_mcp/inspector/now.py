@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
+from hybrid_memory.moments import EARLIEST
 from hybrid_memory.overview.standing import standing
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.reviewing import Reason
 from hybrid_memory.tiers.buffers import decode_buffers
 from hybrid_memory_mcp.inspector.happenings import Happening, as_json, counted, is_learned, latest, together
 from hybrid_memory_mcp.inspector.needs import needs_of
-from hybrid_memory_mcp.inspector.review import shown, waiting
+from hybrid_memory_mcp.inspector.review import shown, waiting, words_of
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
@@ -69,11 +70,13 @@ def _learned(
     service: MemoryService, request: ViewRequest, happened: Sequence[Happening], newest: Sequence[MemoryId]
 ) -> dict[str, Any]:
     """Return what was learned since the last look: how much, and the newest of it that holds; else what came last."""
-    counts = counted(happened, request.last_look) if request.last_look else dict[str, int]()
-    new = [
-        one.entry.id for one in happened if is_learned(one) and request.last_look and one.entry.at >= request.last_look
-    ]
-    kept = _current(service, request, list(dict.fromkeys(new)))
+    looked = request.last_look
+    since = [one for one in happened if looked is not None and one.entry.at > looked]
+    counts = counted(since, EARLIEST)
+    new = [one.entry.id for one in since if is_learned(one)]
+    kept: dict[str, Memory] = {}
+    for one in _current(service, request, list(dict.fromkeys(new))).values():
+        kept.setdefault(words_of(one), one)
     memories = list(kept.values())[:_LEARNED] or _stored(service, request, newest)
     before = service.revealed(request.scope, [one.supersedes for one in memories if one.supersedes])
     told_ = []
@@ -84,8 +87,8 @@ def _learned(
         told_.append(values)
     return {
         "new": len(kept),
-        "corrected": counts.get("corrected", 0),
-        "forgotten": counts.get("forgotten", 0),
+        "corrected": counts["corrected"],
+        "forgotten": counts["forgotten"],
         "memories": told_,
     }
 

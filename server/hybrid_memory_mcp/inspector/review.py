@@ -56,9 +56,13 @@ def waiting(service: MemoryService, scope: Scope) -> list[Waiting]:
     alike: dict[str, tuple[Reason, list[Memory]]] = {}
     for (_, id_), reason in found.items():
         if id_ in memories:
-            words = " ".join(memories[id_].content.casefold().split())
-            alike.setdefault(words, (reason, []))[1].append(memories[id_])
+            alike.setdefault(words_of(memories[id_]), (reason, []))[1].append(memories[id_])
     return [Waiting(reason, tuple(some)) for reason, some in alike.values()]
+
+
+def words_of(memory: Memory) -> str:
+    """Return by what two memories say the same: their words, whatever their case."""
+    return " ".join(memory.content.casefold().split())
 
 
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
