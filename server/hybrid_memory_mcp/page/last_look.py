@@ -6,7 +6,6 @@ It holds moments and names of namespaces, nothing that is remembered. What canno
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,7 +62,7 @@ def _read(file: Path) -> dict[str, Looked]:
 
 def _write(file: Path, known: dict[str, Looked]) -> None:
     values = {name: [one.since and one.since.isoformat(), one.seen.isoformat()] for name, one in known.items()}
-    making = file.with_name(f".{file.name}.{os.getpid()}")
+    making = file.with_name(f"{file.name}.new")
     with suppress(OSError):
         making.write_text(json.dumps(values), encoding="utf-8")
         making.chmod(0o600)
