@@ -142,9 +142,9 @@ class ReadingJournal:
 def _outcome(result: ReadResult) -> Outcome:
     if not result.total and not result.hits:
         return Outcome.NOTHING
-    if result.unknown:
+    if result.unknown or (result.hits and all(hit.weak for hit in result.hits)):
         return Outcome.UNKNOWN
-    return Outcome.WEAK if result.hits and all(hit.weak for hit in result.hits) else Outcome.FOUND
+    return Outcome.WEAK if result.recalled is None else Outcome.FOUND
 
 
 def _reading(note: _Note) -> Reading:

@@ -13,17 +13,22 @@ from tests.browser.conftest import PHONE
 pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 
-def test_the_first_page_tells_how_much_is_remembered(visit, life):
+def test_the_first_page_leads_with_what_is_new_and_what_needs_the_person(visit, life):
     page = visit(life).open("/")
 
-    assert re.fullmatch(r"[\d,]+ things are remembered", page.locator("h1").inner_text())
+    first, second = page.locator("main h2").all_inner_texts()[:2]
+    assert (first, second[:9]) == ("Learned last", "Needs you")
+    assert "Ada lives in Madrid." in page.locator(".clash").inner_text()
 
 
-def test_the_tiers_stand_beside_each_other_with_what_they_mean(visit, life):
+def test_parts_of_memory_that_are_empty_take_no_room(visit, nothing_yet):
+    assert visit(nothing_yet).open("/").locator(".lane").count() == 0
+
+
+def test_one_key_leads_from_what_needs_the_person_to_review(visit, life):
     page = visit(life).open("/")
-
-    assert page.locator(".lane h2").all_inner_texts()[0].startswith("Just heard")
-    assert page.locator(".lane").count() == 4
+    page.keyboard.press("r")
+    page.wait_for_url("**/review*")
 
 
 def test_a_question_mark_shows_the_keys(visit, life):
@@ -89,7 +94,7 @@ def test_times_are_exact_for_who_asks(visit, life):
     page = visit(life).open("/")
     page.keyboard.press("T")
 
-    assert re.search(r"\d\d:\d\d:\d\d", page.locator(".slip time").first.inner_text())
+    assert re.search(r"\d\d:\d\d:\d\d", page.locator(".news time").first.inner_text())
 
 
 def test_the_first_tab_skips_to_what_is_shown(visit, life):
@@ -113,5 +118,5 @@ def test_what_comes_in_is_seen_while_the_page_is_open(visit, own_life):
     command = [sys.executable, "-m", "hybrid_memory_mcp", "remember", "The harbour festival is on the third of May."]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30, cwd=own_life.home.parent)
 
-    page.locator(".lane-long .slip", has_text="The harbour festival").wait_for()
+    page.locator(".news", has_text="The harbour festival").wait_for()
     assert page.locator(".event").first.inner_text().startswith("Learned")

@@ -17,7 +17,7 @@ def test_who_was_shown_what_is_found_as_one_types(visit, life):
     page.get_by_label("Words of the question").press_sequentially("tests of")
     page.locator(".reading").nth(1).wait_for(state="detached")
     reading = page.locator(".reading").inner_text()
-    assert reading.startswith("claude-code\nasked")
+    assert reading.startswith("Claude Code\nasked")
     assert "uv run pytest" in reading
     assert "q=tests" in page.url
 

@@ -1,10 +1,15 @@
 """Putting memories right in a real browser: the queue, the dialogs, many at once, and undo of each; by keyboard."""
 
+import shutil
 from contextlib import suppress
 
 import pytest
 from tests.browser.conftest import THEMES, serving
 from tests.browser.life import make_life
+
+from hybrid_memory.model import MemoryType, Origin, Scope
+from hybrid_memory.requests import WriteRequest
+from hybrid_memory.service import MemoryService
 
 pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
@@ -146,6 +151,34 @@ def test_many_are_changed_by_one_letter_and_undone_by_one(visit, mended):
     undo(page)
     page.locator(".queue .card").first.wait_for()
     assert waiting(page) == before
+
+
+@pytest.fixture
+def repeated(life_store, tmp_path):
+    """The page of a life in which a tool said one sentence three times."""
+    home = tmp_path / "memory"
+    shutil.copytree(life_store[0], home)
+    service = MemoryService.open(home)
+    for number in range(3):
+        said = WriteRequest(content="Ferries sail daily.", origin=Origin.TOOL, memory_type=MemoryType.LONG_TERM)
+        service.write(Scope(session=f"s{number}"), said)
+    service.close()
+    with serving(home) as served:
+        yield served
+
+
+def test_what_was_said_three_times_is_corrected_and_forgotten_at_once(visit, repeated):
+    page = visit(repeated).open("/review?reason=untrusted")
+    card = page.locator(".queue .card", has_text="said 3 times")
+    card.focus()
+    page.keyboard.press("e")
+    page.locator("dialog.ask [name=text]").fill("Ferries sail on weekdays.")
+    page.keyboard.press("Control+Enter")
+    toast(page, "3 memories are one now")
+    undo(page)
+    card.locator("input[data-select]").check()
+    page.keyboard.press("f")
+    toast(page, "3 memories forgotten")
 
 
 def test_many_become_one(visit, mended):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.core.speaking import remember
 
 from hybrid_memory.model import MemoryType
-from hybrid_memory.overview.recalls import ReadingFilter, by_day, gaps, most_shown
+from hybrid_memory.overview.recalls import ReadingFilter, by_day, gaps, most_used
 from hybrid_memory.overview.sessions import SessionOrder, rows_of_session, session_page, summary_of
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
@@ -103,11 +103,11 @@ def test_days_are_those_of_the_reader_and_have_no_holes():
     ]
 
 
-def test_only_answers_count_for_what_is_shown_most():
+def test_only_the_memory_that_stood_out_was_used():
     found = {"outcome": Outcome.FOUND}
-    readings = [reading(shown=("a", "b"), **found), reading(shown=("b", "x", "y", "z"), **found)]
-    readings += [reading("", shown=("c",), **found), reading(shown=("d",), outcome=Outcome.WEAK)]
-    assert most_shown(readings, 9) == [("b", 2), ("a", 1), ("x", 1), ("y", 1)]
+    readings = [reading(shown=("b", "a"), **found), reading(shown=("b", "x"), **found), reading(shown=("a",), **found)]
+    readings += [reading("", asked=Asked.BRIEF, shown=("c",), **found), reading(shown=("d",), outcome=Outcome.WEAK)]
+    assert most_used(readings, 9) == [("b", 2), ("a", 1)]
 
 
 WORDS = st.sampled_from(["", "key", "Where is the KEY?", "who"])

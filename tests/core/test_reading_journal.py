@@ -141,11 +141,22 @@ def note_for(service, scope, request, shown=None):
 
 
 def test_an_answer_is_told_from_the_claim_that_nothing_is_known(service, scope):
+    remember(service, scope, "Ada keeps her bicycle in the cellar")
     for number in range(30):
         remember(service, scope, f"The number {number} bus stops at the old mill by the river")
-    assert note_for(service, scope, ReadRequest(query="where does the bus stop?")).outcome is Outcome.FOUND
-    missing = note_for(service, scope, ReadRequest(query="When was Zebedee's wedding?"))
-    assert missing.is_unanswered
+    found = note_for(service, scope, ReadRequest(query="where is Ada's bicycle?"))
+    assert found.is_answered
+    assert found.used == found.shown[0]
+    assert note_for(service, scope, ReadRequest(query="When was Zebedee's wedding?")).is_unanswered
+
+
+def test_many_that_fit_a_question_alike_are_no_clear_answer(service, scope):
+    for number in range(30):
+        remember(service, scope, f"The number {number} bus stops at the old mill by the river")
+    found = note_for(service, scope, ReadRequest(query="where does the bus stop?"))
+    assert (found.outcome, found.used) == (Outcome.WEAK, None)
+    assert not found.is_answered
+    assert not found.is_unanswered
 
 
 def test_an_empty_store_answers_nothing(service, scope):

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
-
-_IN_FRONT = 3  # hits of an answer that are likely to be what it is about
+from hybrid_memory.store.readings import Outcome, Reading, Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +67,7 @@ def gaps(readings: Iterable[Reading], limit: int) -> list[Gap]:
     counts: Counter[str] = Counter()
     clients: dict[str, dict[str, None]] = {}
     for one in readings:
-        if one.asked is not Asked.QUESTION:
+        if not one.is_question:
             continue
         key = " ".join(_plain(one.question).split()).rstrip("?!. ")
         if key not in newest and not one.is_unanswered:
@@ -103,11 +101,9 @@ def by_day(readings: Iterable[Reading], today: date, days: int, zone: tzinfo | N
     return [DayCount(day=day, readings=all_[day], unanswered=unanswered[day]) for day in wanted]
 
 
-def most_shown(readings: Iterable[Reading], limit: int) -> list[tuple[MemoryId, int]]:
-    """Return the memories that stood in front in most answers, with how often: a brief shows what it shows unasked."""
-    answers = (one for one in readings if one.question and one.outcome is Outcome.FOUND)
-    counts = Counter(id_ for one in answers for id_ in one.shown[:_IN_FRONT])
-    return counts.most_common(limit)
+def most_used(readings: Iterable[Reading], limit: int) -> list[tuple[MemoryId, int]]:
+    """Return the memories that most questions and prompts used, with how often: each time the one that stood out."""
+    return Counter(one.used for one in readings if one.used is not None).most_common(limit)
 
 
 def named_counts(names: Sequence[str]) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Where memories stand at this moment: which came last into each tier, and what nobody has vouched for yet. Pure."""
+"""Where memories stand at this moment: which came last, of all and into each tier. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.model import TRUST_ORDER, MemoryId, Tier, Trust
+from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.retrieval.memory_columns import TIERS
 
 if TYPE_CHECKING:
@@ -18,29 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The memories that hold now: ``newest`` of all and ``of_tier``, those written last first.
-
-    ``untrusted`` counts what tools and files said, ``disputing`` what says something else than a more
-    trusted memory that holds, where no person has confirmed either.
-    """
+    """The memories that hold now: ``newest`` of all and ``of_tier``, those written last first."""
 
     newest: tuple[MemoryId, ...]
     of_tier: Mapping[Tier, tuple[MemoryId, ...]]
-    untrusted: int
-    disputing: int
 
 
 def standing(columns: MemoryColumns, now: datetime, *, newest: int, of_tier: Mapping[Tier, int]) -> Standing:
     """Return where the memories of some columns stand; ``newest`` and ``of_tier`` say how many are named."""
     live = columns.visible(now)
-    tier, trust = columns.tier.values, columns.trust.values
-    unsettled = live & (trust != TRUST_ORDER.index(Trust.CONFIRMED))  # a person has said which of two is true
-    disputes = [columns.row_of(one) for row, one in columns.all_disputes().items() if unsettled[row]]
+    tier = columns.tier.values
     return Standing(
         newest=_newest(columns, live, newest),
         of_tier={one: _newest(columns, live & (tier == TIERS.index(one)), many) for one, many in of_tier.items()},
-        untrusted=int(np.count_nonzero(live & (trust == TRUST_ORDER.index(Trust.UNTRUSTED)))),
-        disputing=sum(row is not None and bool(unsettled[row]) for row in disputes),
     )
 
 

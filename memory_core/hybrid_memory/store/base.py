@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.made_anew import EmbedderChangeStore, ReencodingStore
     from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub
     from hybrid_memory.store.readings import ReadingStore
-    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+    from hybrid_memory.store.reviewing import Reason, ReviewRequest
     from hybrid_memory.store.snapshots import Snapshot
     from hybrid_memory.store.transfer import Refusal
     from hybrid_memory.store.writing import (
@@ -314,8 +314,8 @@ class Store(ConversationLog, Protocol):
         """Forget the stored results of requests that were made before a moment, whoever made them."""
         ...
 
-    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
-        """Return one page of the memories that a person may want to look at, and why."""
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
+        """Return the memories that are doubtful, the most pressing first, and why."""
         ...
 
     def with_terms(

@@ -35,7 +35,10 @@ class Asked(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What came of it: memories that fit, only such as hardly fit, the claim that nothing is known, or nothing at all."""
+    """What came of it: one memory that clearly fits and so counts as used; several of which none stands out; nothing that fits; no hit.
+
+    An answer always holds something near. That something near was there is no answer, so only the first counts as one.
+    """
 
     FOUND = "found"
     WEAK = "weak"
@@ -66,9 +69,25 @@ class Reading:
     number: int = 0
 
     @property
+    def is_question(self) -> bool:
+        """Whether somebody asked something: what a hook adds to a prompt nobody asked for, and a prompt without is not noted."""
+        return self.asked is Asked.QUESTION and self.way is not Way.HOOK
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a question found a memory that clearly fits."""
+        return self.is_question and self.outcome is Outcome.FOUND
+
+    @property
     def is_unanswered(self) -> bool:
         """Whether a question found nothing that fits."""
-        return self.asked is Asked.QUESTION and self.outcome is not Outcome.FOUND
+        return self.is_question and self.outcome in (Outcome.UNKNOWN, Outcome.NOTHING)
+
+    @property
+    def used(self) -> MemoryId | None:
+        """The memory that counts as used by it: the one that stands out, which is the first."""
+        asked = self.asked is Asked.QUESTION and self.outcome is Outcome.FOUND
+        return self.shown[0] if asked and self.shown else None
 
 
 class ReadingStore(Protocol):

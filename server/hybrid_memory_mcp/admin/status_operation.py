@@ -13,6 +13,7 @@ from hybrid_memory_mcp.admin import sync_operation
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
 from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS
 from hybrid_memory_mcp.inspector import happenings, review
+from hybrid_memory_mcp.inspector.needs import needs_of
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected; ``project`` is the namespace of the project at hand, if there is one.
 
     ``of_project`` counts what that has. ``used`` says when each client last asked and told something, ``lately`` what happened in
-    `DAYS` days with the ``newest`` memories, ``waiting`` how many memories wait for a person for which reason, ``elsewhere`` in how many
-    other namespaces something is kept.
+    `DAYS` days with the ``newest`` memories, ``needs_you`` what needs the person, ``elsewhere`` in how many other namespaces something is
+    kept.
     """
 
     def work(service: MemoryService) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def status(request: OperationRequest) -> dict[str, Any]:
         return seen | {
             "used": _used(service, everywhere),
             "lately": _lately(service, looked, happened),
-            "waiting": {one["name"]: one["count"] for one in review.load(service, looked)["facets"] if one["count"]},
+            "needs_you": needs_of(service, looked, review.waiting(service, here)),
             "elsewhere": len(others),
         }
 

@@ -27,7 +27,7 @@ _TOLD = {  # in the lines before, or of no use to a person
         "notices",
         "session",
     ),
-    *("other_hubs", "store", "synchronised", "used", "waiting"),
+    *("other_hubs", "store", "synchronised", "used", "needs_you"),
 }
 _CLIENT = ("client", "pid", "namespace", "session", "since", "requests")
 _TEXT = 60  # characters of a new memory
@@ -39,15 +39,6 @@ _HAPPENED = {
     "forgotten": "forgotten",
     "erased": "erased for good",
 }
-_WAITING = {
-    "disputed": (
-        "memory says something else than one that is trusted more",
-        "memories say something else than ones that are trusted more",
-    ),
-    "secret": ("memory holds what looks like a secret", "memories hold what looks like a secret"),
-    "untrusted": ("memory comes from a tool or a file", "memories come from tools or files"),
-}
-
 
 def assistant_rows(values: Mapping[str, Any], now: datetime) -> Iterator[tuple[str, str]]:
     """Say which assistants have the memory and when each last used it, then those that only used it, then those without it."""
@@ -116,15 +107,13 @@ def memory_rows(values: Mapping[str, Any], place: Place, counted: Mapping[str, i
 
 
 def waiting_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Say what needs the person; one line where nothing does."""
-    waiting = [
-        f"{count(values['waiting'][name], *words)}" for name, words in _WAITING.items() if name in values["waiting"]
-    ]
+    """Say what needs the person, and what helps; one line where nothing does."""
     for notice in values["notices"]:
         yield "notice", notice
-    if waiting:
-        yield "needs you", f"{'; '.join(waiting)}: see Review in `hybrid-memory-mcp inspect`"
-    elif not values["notices"]:
+    for need in values["needs_you"]:
+        command = need["command"] or ("" if need["kind"] == "health" else "hybrid-memory-mcp inspect")
+        yield "needs you", need["says"].rstrip(".") + (f" (`{command}`)" if command else "")
+    if not values["needs_you"] and not values["notices"]:
         yield "needs you", "nothing"
 
 

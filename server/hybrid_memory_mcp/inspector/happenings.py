@@ -50,6 +50,11 @@ def latest(service: MemoryService, namespaces: Iterable[str], most: int = LOOKED
     return sorted(found, key=lambda one: (one.entry.at, one.entry.position), reverse=True)
 
 
+def is_learned(one: Happening) -> bool:
+    """Return whether a memory came in, also by a correction."""
+    return one.entry.change is ChangeType.INSERT and first_tier(one.entry.note) is not None
+
+
 def counted(happenings: Iterable[Happening], since: datetime) -> dict[str, int]:
     """Return how much of each sort happened since a moment."""
     counts = dict.fromkeys(("learned", "corrected", "kept", "faded", "forgotten", "erased"), 0)
@@ -113,7 +118,7 @@ def _sorts(one: Happening) -> Iterable[str]:
     entry, move = one.entry, one.move
     if entry.change is ChangeType.PURGE:
         yield "erased"
-    elif entry.change is ChangeType.INSERT and first_tier(entry.note) is not None:
+    elif is_learned(one):
         yield "corrected" if "supersedes " in entry.note else "learned"
     if move is not None and move[1] in (Tier.LONG_TERM, Tier.FADED):
         yield "kept" if move[1] is Tier.LONG_TERM else "faded"

@@ -20,6 +20,7 @@ from hybrid_memory.store.whole import whole_store
 from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory_mcp.clients.installed import assistants
 from hybrid_memory_mcp.clients.places import this_machine
+from hybrid_memory_mcp.inspector.review import Waiting, waiting
 from hybrid_memory_mcp.inspector.view import ViewRequest
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _PARTS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("logs", ("logs",)),
 )
 
+_PROGRESS = ("being made ready", "being embedded anew", "still being loaded")
+
 State = Literal["good", "note", "warn", "bad"]
 
 
@@ -54,19 +57,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     backups = _backups(request.home)
     folders = {} if store is None else known_folders(store.syncing)
     doctor = _checked(store, service) if store is not None and request.flag("check") else None
-    here = _assistants()
     address, hubs = shown_address(request.home), service.store.other_hubs()
-    connected = request.clients()
-    checks = [
-        *(_line("bad", notice) for notice in status.notices if not _is_progress(notice)),
-        *(_line("note", notice) for notice in status.notices if _is_progress(notice)),
-        *([] if doctor is None else [_doctor_line(doctor)]),
-        *([] if store is None else [_backup_line(backups, status, service.now())]),
-        _vector_line(status),
-        _assistant_line(here),
-        *([] if address and not folders else [_sync_line(len(folders))]),
-        *([] if address is None else [_shared_line(address, hubs)]),
-    ]
+    found = checks(service, request, waiting(service, request.scope))
     keep, days = service.journal.limits
     return {
         "version": status.version,
@@ -75,7 +67,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "hubs": [_hub(one) for one in hubs],
         "engine": status.engine,
         "schema": status.schema_version,
-        "checks": sorted(checks, key=lambda one: ("bad", "warn", "note", "good").index(one["state"])),
+        "checks": found if doctor is None else _worst_first([_doctor_line(doctor), *found]),
         "counts": {
             "memories": status.memories,
             "insights": status.insights,
@@ -86,8 +78,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         },
         "sizes": _sizes(request.home) if store is not None else [],
         "backups": {"count": len(backups), "files": backups[:_BACKUPS]},
-        "clients": [service.secrets.shown_body(one) for one in connected],
-        "assistants": here,
+        "clients": [service.secrets.shown_body(one) for one in request.clients()],
+        "assistants": _assistants(),
         "embedder": {
             "name": status.embedder,
             "reason": status.embedder_reason,
@@ -103,13 +95,48 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     }
 
 
-def _line(state: State, says: str, remedy: str = "", command: str = "") -> dict[str, str]:
-    return {"state": state, "says": says, "remedy": remedy, "command": command}
+def checks(service: MemoryService, request: ViewRequest, every: Sequence[Waiting]) -> list[dict[str, str]]:
+    """Return in one line each how the memory is, the worst first; ``every`` is what waits in Review."""
+    status, store = service.status(request.scope), whole_store(service.store)
+    address = shown_address(request.home)
+    folders = {} if store is None else known_folders(store.syncing)
+    return _worst_first(
+        [
+            *(
+                _line("note" if _is_progress(notice) else "bad", service.secrets.shown_text(notice))
+                for notice in status.notices
+            ),
+            *([_review_line(len(every))] if every else []),
+            *([] if store is None else [_backup_line(_backups(request.home), status, service.now())]),
+            _vector_line(status),
+            _assistant_line(_assistants()),
+            *([] if address and not folders else [_sync_line(len(folders))]),
+            *([] if address is None else [_shared_line(address, service.store.other_hubs())]),
+        ]
+    )
+
+
+def _worst_first(lines: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    return sorted(lines, key=lambda one: ("bad", "warn", "note", "good").index(one["state"]))
+
+
+def _line(state: State, says: str, remedy: str = "", command: str = "", view: str = "") -> dict[str, str]:
+    return {"state": state, "says": says, "remedy": remedy, "command": command, "view": view}
+
+
+def _review_line(count: int) -> dict[str, str]:
+    says = "1 memory is doubtful." if count == 1 else f"{count:,} memories are doubtful."
+    return _line(
+        "warn",
+        says,
+        "Say in Review whether it is true." if count == 1 else "Say in Review which are true.",
+        view="/review",
+    )
 
 
 def _is_progress(notice: str) -> bool:
     """Return whether a notice tells of work that goes on by itself."""
-    return "being made ready" in notice or "being embedded anew" in notice
+    return any(words in notice for words in _PROGRESS)
 
 
 def _checked(store: WholeStore, service: MemoryService) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The view `insights`: what was concluded, with the evidence that each conclusion rests on and what became of it.
 
-Parameters: ``evidence=changed`` (only those of which something they rest on was replaced, forgotten or erased), ``groups=1`` (what is worth
-a thought now), ``page`` and ``limit``.
+Parameters: ``evidence=changed`` (only those of which something they rest on was replaced, forgotten or erased), ``groups=1`` (suggestions),
+``page`` and ``limit``.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _told(
 
 
 def _groups(service: MemoryService, request: ViewRequest) -> list[dict[str, Any]]:
-    """Return what is worth a thought: memories about the same that no insight rests on yet."""
+    """Return suggestions: memories about the same that no insight rests on yet."""
     groups = service.offer_reflection(request.scope, limit=_GROUPS)
     whole = service.revealed(request.scope, [memory.id for group in groups for memory in group.memories])
     return [

@@ -1,9 +1,10 @@
-"""The view Now: what is in which tier at this moment, what came in and moved last and why, and what waits for the person.
+"""The view Now: what was learned since the person looked last, what contradicts, what needs the person, and where memories are.
 
-``tiers`` are those through which a memory goes, each with some of its memories (``count`` counts all, ``room`` how many one
-conversation may have there); a memory in short-term has ``enhanced`` of ``enhanced_of``, the repetitions and recalls that carry it on,
-one that has moved ``moved_at`` and ``why``. ``happened`` are the latest changes, newest first, in plain words. ``today`` counts what
-happened since midnight in the person's zone.
+``since`` is that last look, None where nobody has looked before; ``learned`` counts what came since then (``new``, ``corrected``) and has
+the newest of it, or, where nothing did, what came last. ``contradictions`` are the first of those in Review, ``needs`` all that needs the
+person (`inspector.needs`). ``tiers`` are those through which a memory goes, each with some of its memories (``count`` counts all, ``room``
+how many one conversation may have there); a memory in short-term has ``enhanced`` of ``enhanced_of``, the repetitions and recalls that
+carry it on, one that has moved ``moved_at`` and ``why``. ``happened`` are the latest changes, newest first, in plain words.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.overview.standing import Standing, standing
+from hybrid_memory.moments import EARLIEST
+from hybrid_memory.overview.standing import standing
 from hybrid_memory.requests import MemoryState
+from hybrid_memory.store.reviewing import Reason
 from hybrid_memory.tiers.buffers import decode_buffers
-from hybrid_memory_mcp.inspector.happenings import Happening, as_json, counted, latest, together
+from hybrid_memory_mcp.inspector.happenings import Happening, as_json, counted, is_learned, latest, together
+from hybrid_memory_mcp.inspector.needs import needs_of
+from hybrid_memory_mcp.inspector.review import shown, waiting, words_of
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
@@ -26,7 +31,9 @@ if TYPE_CHECKING:
 SHOWN = {Tier.SENSORY: 8, Tier.SHORT_TERM: 8, Tier.LONG_TERM: 7, Tier.FADED: 4}
 """The tiers of the picture, and how many of their memories it shows."""
 
-_NEWEST = 6
+_NEWEST = 5
+_LEARNED = 12
+_CONTRADICTIONS = 3
 _HAPPENED = 12
 _OF_ONE_SORT = 5  # memories of one line of what happened
 _EXCERPT = 200  # characters of a memory that something happened to
@@ -37,23 +44,52 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     status = service.status(request.scope)
     stand = service.look(request.scope, partial(standing, newest=_NEWEST, of_tier=SHOWN))
     happened = latest(service, request.scope.namespaces)
-    midnight = service.now().astimezone(request.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    every = waiting(service, request.scope)
+    disputed = [one for one in every if one.reason is Reason.DISPUTED]
     return {
         "now": service.now().isoformat(),
+        "since": request.last_look.isoformat() if request.last_look else None,
         "memories": status.memories,
         "insights": status.insights,
         "sessions": status.sessions,
         "forgotten": status.forgotten,
         "superseded": status.superseded,
-        "today": counted(happened, midnight),
+        "learned": _learned(service, request, happened, stand.newest),
+        "contradictions": shown(service, request, disputed[:_CONTRADICTIONS]),
+        "needs": needs_of(service, request, every),
         "tiers": [
             _tier(service, request, tier, status.tiers.get(tier.value, 0), (happened, stand.of_tier[tier]))
             for tier in SHOWN
         ],
-        "newest": _as_shown(service, request, _stored(service, request, stand.newest)),
         "happened": _happened(service, request, happened),
-        "waiting": _waiting(service, stand, status.notices),
         "clients": request.clients(),
+    }
+
+
+def _learned(
+    service: MemoryService, request: ViewRequest, happened: Sequence[Happening], newest: Sequence[MemoryId]
+) -> dict[str, Any]:
+    """Return what was learned since the last look: how much, and the newest of it that holds; else what came last."""
+    looked = request.last_look
+    since = [one for one in happened if looked is not None and one.entry.at > looked]
+    counts = counted(since, EARLIEST)
+    new = [one.entry.id for one in since if is_learned(one)]
+    kept: dict[str, Memory] = {}
+    for one in _current(service, request, list(dict.fromkeys(new))).values():
+        kept.setdefault(words_of(one), one)
+    memories = list(kept.values())[:_LEARNED] or _stored(service, request, newest)
+    before = service.revealed(request.scope, [one.supersedes for one in memories if one.supersedes])
+    told_ = []
+    for one in memories:
+        values = told(service, request, one)
+        if one.supersedes in before:
+            values["before"] = told(service, request, before[one.supersedes])["content"]
+        told_.append(values)
+    return {
+        "new": len(kept),
+        "corrected": counts["corrected"],
+        "forgotten": counts["forgotten"],
+        "memories": told_,
     }
 
 
@@ -90,14 +126,14 @@ def _tier(
 
 
 def _current(
-    service: MemoryService, request: ViewRequest, ids: Sequence[MemoryId], tier: Tier
+    service: MemoryService, request: ViewRequest, ids: Sequence[MemoryId], tier: Tier | None = None
 ) -> dict[MemoryId, Memory]:
     found = service.revealed(request.scope, ids)
     return {
         one: found[one]
         for one in ids
         if one in found
-        and found[one].tier is tier
+        and tier in (None, found[one].tier)
         and told(service, request, found[one])["state"] == MemoryState.CURRENT
     }
 
@@ -134,10 +170,3 @@ def _happened(service: MemoryService, request: ViewRequest, happened: Sequence[H
     texts = {name: told(service, request, one)["content"].strip()[:_EXCERPT] for name, one in found.items()}
     lines = [as_json(group, texts) for group in groups]
     return [line | {"memories": line["memories"][:_OF_ONE_SORT]} for line in lines]
-
-
-def _waiting(service: MemoryService, stand: Standing, notices: Iterable[str]) -> list[dict[str, Any]]:
-    """Return what a person should see to: ``kind`` and how many, or the text of a notice."""
-    counts = {"disputed": stand.disputing, "untrusted": stand.untrusted}
-    waiting: list[dict[str, Any]] = [{"kind": kind, "count": count} for kind, count in counts.items() if count]
-    return [*waiting, *({"kind": "notice", "text": service.secrets.shown_text(one)} for one in notices)]

@@ -29,7 +29,7 @@ ASKED: Mapping[Asked, str] = {
 }
 OUTCOMES: Mapping[Outcome, str] = {
     Outcome.FOUND: "answered",
-    Outcome.WEAK: "only weak matches",
+    Outcome.WEAK: "no clear answer",
     Outcome.UNKNOWN: "nothing known",
     Outcome.NOTHING: "nothing found",
 }
@@ -86,7 +86,7 @@ def _did(one: Reading) -> str:
     """Return what a client did; its name stands before it, the question behind it."""
     if one.way is Way.HOOK:
         brief = one.asked is Asked.BRIEF
-        return "was given a brief as the conversation began" if brief else "was given what this prompt is about"
+        return "got a brief as the conversation began" if brief else "got these memories with a prompt"
     if one.way is Way.PROMPT and one.question:
         return "took the prompt with an answer to"
     return _TOOK[one.asked]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
-from hybrid_memory.overview.recalls import DayCount, Gap, ReadingFilter, by_day, gaps, most_shown, named_counts
-from hybrid_memory.store.readings import Asked, Reading, Way
+from hybrid_memory.overview.recalls import DayCount, Gap, ReadingFilter, by_day, gaps, most_used, named_counts
+from hybrid_memory.store.readings import Reading, Way
 from hybrid_memory_mcp.inspector.readings import OUTCOMES, fetched, latest, with_memories
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PAGE = 25
 _DAYS = 30  # of the picture
 _GAPS = 8
-_MOST_SHOWN = 5
+_MOST_USED = 5
 _NAMED = 12  # clients to choose from
 
 
@@ -29,7 +29,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     Parameters: ``client``, ``way``, ``session``, ``memory`` (an id), ``q`` (words of the question), ``unanswered``, ``page``, ``limit``.
 
     Gives ``on`` and ``keeps`` (the limits of the journal), ``readings`` with their memories, ``total`` of those that pass the filters,
-    ``counts``, ``days`` (30, the first first), ``gaps`` (questions that nothing answered), ``most_shown``, and the ``clients`` and ``ways``
+    ``counts``, ``days`` (30, the first first), ``gaps`` (questions that nothing answered), ``most_used``, and the ``clients`` and ``ways``
     to choose from.
     """
     wanted = _filter(request)
@@ -52,7 +52,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "counts": _counts(every, now - timedelta(days=7)),
         "days": [_day_as_json(one) for one in by_day(found, now.date(), _DAYS, request.zone)],
         "gaps": [_gap_as_json(one) for one in gaps(every, _GAPS)],
-        "most_shown": _most_shown(service, request, found),
+        "most_used": _most_used(service, request, found),
         "clients": _named([one.client for one in every]),
         "ways": _named([one.way.value for one in every]),
         "total": len(found),
@@ -77,14 +77,17 @@ def _filter(request: ViewRequest) -> ReadingFilter:
 
 
 def _counts(readings: Sequence[Reading], week: Any) -> dict[str, Any]:
-    questions = [one for one in readings if one.asked is Asked.QUESTION]
+    questions = [one for one in readings if one.is_question]
+    answered = sum(one.is_answered for one in questions)
     unanswered = sum(one.is_unanswered for one in questions)
     recent = [one for one in readings if one.at >= week]
     return {
         "readings": len(readings),
         "questions": len(questions),
+        "answered": answered,
+        "unclear": len(questions) - answered - unanswered,
         "unanswered": unanswered,
-        "answered_share": round(1 - unanswered / len(questions), 4) if questions else None,
+        "answered_share": round(answered / len(questions), 4) if questions else None,
         "memories_shown": len({id_ for one in readings for id_ in one.shown}),
         "tokens": sum(one.tokens for one in readings),
         "readings_of_week": len(recent),
@@ -93,11 +96,11 @@ def _counts(readings: Sequence[Reading], week: Any) -> dict[str, Any]:
     }
 
 
-def _most_shown(service: MemoryService, request: ViewRequest, readings: Sequence[Reading]) -> list[dict[str, Any]]:
-    counted = most_shown(readings, 2 * _MOST_SHOWN)
+def _most_used(service: MemoryService, request: ViewRequest, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    counted = most_used(readings, 2 * _MOST_USED)
     known = fetched(service, request, (id_ for id_, _ in counted))
     there = [(known[id_], times) for id_, times in counted if id_ in known]
-    return [{"memory": told(service, request, one), "times": times} for one, times in there[:_MOST_SHOWN]]
+    return [{"memory": told(service, request, one), "times": times} for one, times in there[:_MOST_USED]]
 
 
 def _named(names: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,17 +1,19 @@
-"""The view `review`: what waits for a person's word, one after the other, the most pressing first.
+"""The view `review`: what is doubtful, one after the other, the most pressing first.
 
 Parameters: ``reason`` (`hybrid_memory.store.reviewing.Reason`), ``page``, ``limit``. What a person has judged waits no longer.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.languages import ENGLISH, LANGUAGES
 from hybrid_memory.secret_detection.masking import kinds_of
-from hybrid_memory.store.reviewing import HOOK_SOURCE, Reason, ReviewRequest
-from hybrid_memory.trust import BESIDE_OTHERS
+from hybrid_memory.store.reviewing import Reason, ReviewRequest
 from hybrid_memory_mcp.inspector.view import told
 
 if TYPE_CHECKING:
@@ -20,51 +22,83 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory_mcp.inspector.view import ViewRequest
 
-_PAGE = 20
+_PAGE = 10
 _ACTS = 12  # of the last ones, which can be undone
 _MOST_SECRETS = 5000  # memories with the word of a mark that are looked at: the newest
+_MOST_WAITING = 1000  # memories; a person who has judged these sees the others
 
-LABELS: dict[Reason, str] = {
-    Reason.DISPUTED: "Says otherwise",
+LABELS: Mapping[Reason, str] = {
+    Reason.DISPUTED: "Contradicts",
     Reason.SECRET: "Holds a secret",
-    Reason.UNTRUSTED: "Not trusted",
-    Reason.HOOK: "Written by a hook",
-    Reason.IMPORTED: "Imported",
+    Reason.PASTED: "Maybe not your words",
+    Reason.UNTRUSTED: "From a tool or a file",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A statement that waits for a person's word, and all memories that make it in the same words, the first one first."""
+
+    reason: Reason
+    memories: tuple[Memory, ...]
+
+    @property
+    def first(self) -> Memory:
+        """The memory that is shown for all."""
+        return self.memories[0]
+
+
+def waiting(service: MemoryService, scope: Scope) -> list[Waiting]:
+    """Return what waits for a person, each statement once: what Now, Review, Health and `status` go by."""
+    wanted = ReviewRequest(now=service.now(), secrets=_secrets(service, scope), limit=_MOST_WAITING)
+    found = service.store.to_review(scope.namespaces, wanted)
+    memories = service.revealed(scope, [id_ for _, id_ in found])
+    alike: dict[str, tuple[Reason, list[Memory]]] = {}
+    for (_, id_), reason in found.items():
+        if id_ in memories:
+            alike.setdefault(words_of(memories[id_]), (reason, []))[1].append(memories[id_])
+    return [Waiting(reason, tuple(some)) for reason, some in alike.values()]
+
+
+def words_of(memory: Memory) -> str:
+    """Return by what two memories say the same: their words, whatever their case."""
+    return " ".join(memory.content.casefold().split())
+
+
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
-    """Return one page of what waits, each with its reasons, and the last acts with what undoes them.
+    """Return one page of what waits, each with its reason and the ``ids`` of all that say it, and the last acts with what undoes them.
 
     Raises:
         InvalidInput: there is no such reason.
     """
     reason = _reason(request)
     limit, page = request.number("limit", _PAGE, most=200), request.number("page", 1, most=1_000_000)
-    now = service.now()
-    wanted = ReviewRequest(
-        now=now, reason=reason, secrets=_secrets(service, request.scope), limit=limit, offset=(page - 1) * limit
-    )
-    found = service.store.to_review(request.scope.namespaces, wanted)
-    memories = service.revealed(request.scope, [id_ for _, id_ in found.memories])
-    reasons = {id_: why for (_, id_), why in found.memories.items()}
-    others = service.revealed(request.scope, [one.disputes for one in memories.values() if one.disputes is not None])
+    every = waiting(service, request.scope)
+    counts = Counter(one.reason for one in every)
+    chosen = [one for one in every if reason in (None, one.reason)]
+    # Whoever has judged the last page goes on with the one before.
+    page = min(page, max(-(-len(chosen) // limit), 1))
     return {
         "reason": reason.value if reason else "",
         "facets": [
-            {"name": one.value, "label": LABELS[one], "count": found.counts.get(one, 0)}
+            {"name": one.value, "label": LABELS[one], "count": counts[one]}
             for one in Reason
-            if found.counts.get(one) or one is reason
+            if counts[one] or one is reason
         ],
-        "waiting": sum(found.counts.values()) > 0,
-        "total": found.total,
+        "waiting": bool(every),
+        "total": len(chosen),
         "page": page,
         "limit": limit,
-        "memories": [
-            _told(service, request, memories[id_], why, others) for id_, why in reasons.items() if id_ in memories
-        ],
+        "memories": shown(service, request, chosen[(page - 1) * limit : page * limit]),
         "acts": [_act(one) for one in service.acts.recent(request.scope, limit=_ACTS)],
     }
+
+
+def shown(service: MemoryService, request: ViewRequest, some: list[Waiting]) -> list[dict[str, Any]]:
+    """Return what waits as JSON: each memory with why, and the ``other`` one that it contradicts."""
+    disputed = [one.first.disputes for one in some if one.first.disputes is not None]
+    others = service.revealed(request.scope, disputed) if disputed else {}
+    return [_told(service, request, one, others) for one in some]
 
 
 def _reason(request: ViewRequest) -> Reason | None:
@@ -91,23 +125,16 @@ def _find_secrets(service: MemoryService, scope: Scope) -> frozenset[MemoryId]:
 
 
 def _told(
-    service: MemoryService,
-    request: ViewRequest,
-    memory: Memory,
-    reasons: tuple[Reason, ...],
-    others: dict[MemoryId, Memory],
+    service: MemoryService, request: ViewRequest, one: Waiting, others: Mapping[MemoryId, Memory]
 ) -> dict[str, Any]:
-    """Return a memory with why it waits, in names and in words."""
+    memory = one.first
     other = None if memory.disputes is None else others.get(memory.disputes)
-    source = memory.source or ""
-    shown = told(service, request, memory) | {"reasons": [one.value for one in reasons]}
-    if Reason.DISPUTED in reasons and other is not None:
-        shown["other"] = told(service, request, other)
-    if Reason.SECRET in reasons:
-        shown["secret_kinds"] = list(kinds_of(memory.content))
-    if Reason.HOOK in reasons:
-        shown["hook"] = source.removeprefix(HOOK_SOURCE).removesuffix(BESIDE_OTHERS)
-    return shown
+    values = told(service, request, memory) | {"reason": one.reason.value, "ids": [each.id for each in one.memories]}
+    if one.reason is Reason.DISPUTED and other is not None:
+        values["other"] = told(service, request, other)
+    if kinds := kinds_of(memory.content):
+        values["secret_kinds"] = list(kinds)
+    return values
 
 
 def _act(act: PastAct) -> dict[str, Any]:

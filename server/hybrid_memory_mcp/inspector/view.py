@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -25,7 +25,7 @@ class ViewRequest:
 
     ``scope`` says whose memories; ``parameters`` are those of the address, of its path and behind its ``?``, one value each.
     ``zone`` is that of dates without one and of days (None: this process's own). ``home`` is the store's folder; ``clients`` tells who is
-    connected.
+    connected; ``last_look`` is when the person looked before, where that is known.
     """
 
     scope: Scope
@@ -33,6 +33,7 @@ class ViewRequest:
     zone: tzinfo | None = None
     home: Path = field(default_factory=Path)
     clients: Callable[[], list[dict[str, Any]]] = list
+    last_look: datetime | None = None
 
     def text(self, name: str, default: str = "") -> str:
         """Return a parameter without white space around it."""

@@ -31,6 +31,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory_mcp.inspector.table import VIEWS
 from hybrid_memory_mcp.inspector.view import View, ViewRequest
 from hybrid_memory_mcp.page import actions, map_points
+from hybrid_memory_mcp.page.last_look import last_look
 from hybrid_memory_mcp.page.rendering import STATIC, Frame, address, render_error, render_view
 from hybrid_memory_mcp.runtime.error_log import log_failure
 
@@ -125,7 +126,7 @@ class _Pages:
         async def answer(request: Request) -> Response:
             asked = self.asked(request)
             try:
-                found = await self._resources.memory.call(partial(_loaded, view, asked))
+                found = await self._resources.memory.call(partial(self._data, view, asked))
             except HybridMemoryError as error:
                 return _error_as_json(_told(error)[0], error_code(error), str(error))
             return json_response(found)
@@ -156,10 +157,19 @@ class _Pages:
         return self._resources.asked(_parameters(request))
 
     def _render(self, view: View, asked: ViewRequest, request: Request, service: MemoryService) -> str:
-        found = _loaded(view, asked, service)
         frame = self._frame(request, asked)
+        if view.path == "/":  # a page that follows what happens is nobody's look
+            asked = self._looked_at(asked, service, looks=not frame.fragment)
+        found = _loaded(view, asked, service)
         frame = replace(frame, now=service.now(), namespaces=tuple(service.store.namespaces()))
         return render_view(view, found, frame)
+
+    def _data(self, view: View, asked: ViewRequest, service: MemoryService) -> dict[str, Any]:
+        return _loaded(view, self._looked_at(asked, service, looks=False) if view.path == "/" else asked, service)
+
+    def _looked_at(self, asked: ViewRequest, service: MemoryService, *, looks: bool) -> ViewRequest:
+        moment = last_look(self._resources.home, asked.scope.namespaces, service.now(), looks=looks)
+        return replace(asked, last_look=moment)
 
     def _frame(self, request: Request, asked: ViewRequest) -> Frame:
         return Frame(

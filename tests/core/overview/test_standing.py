@@ -1,4 +1,4 @@
-"""Where memories stand: the newest of each tier, and what nobody has vouched for."""
+"""Where memories stand: the newest of all and of each tier."""
 
 from functools import partial
 
@@ -48,23 +48,7 @@ def test_it_names_what_a_list_of_the_store_names(service, scope, clock, stand, k
         assert list(ids) == [one.id for one in listed]
 
 
-def test_it_counts_what_tools_said(service, scope, stand):
-    remember(service, scope, "The build passed", origin=Origin.TOOL)
-    remember(service, scope, "Ada lives in Lisbon")
-
-    assert stand().untrusted == 1
-
-
-def test_it_counts_what_disagrees_with_something_trusted(service, scope, stand):
-    kept = remember(service, scope, "Ada lives in Lisbon", origin=Origin.USER, memory_type=MemoryType.LONG_TERM).id
-    remember(service, scope, "Ada lives in Madrid", origin=Origin.TOOL, supersedes=kept)
-    assert stand().disputing == 1
-
-    service.forget(scope, ForgetRequest(ids=(kept,)))
-    assert stand().disputing == 0
-
-
 def test_an_empty_memory_stands_nowhere(stand):
     found = stand(sensory=2)
 
-    assert (found.newest, found.of_tier[Tier.SENSORY], found.untrusted, found.disputing) == ((), (), 0, 0)
+    assert (found.newest, found.of_tier[Tier.SENSORY]) == ((), ())

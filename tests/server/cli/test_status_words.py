@@ -26,7 +26,7 @@ VALUES = {
     "forgotten": 0,
     "embedder": "universal:1",
     "lately": {"days": 7, **LATELY, "newest": []},
-    "waiting": {},
+    "needs_you": [],
     "notices": [],
     "used": {},
     "clients": [],
@@ -112,26 +112,28 @@ def test_the_memories_of_a_project_are_among_those_that_are_counted(nowhere):
     assert rows[0] == "memories: 1,203, 1,200 of them of this project"
 
 
+OF_A_TOOL = {"kind": "untrusted", "says": "1 memory comes from a tool or a file", "command": ""}
+NO_BACKUP = {"kind": "health", "says": "There is no backup yet.", "command": "hybrid-memory-mcp backup"}
+
+
 @pytest.mark.parametrize(
-    ("waiting", "notices", "rows"),
+    ("needs", "notices", "rows"),
     [
-        ({}, [], ["needs you: nothing"]),
-        ({"hook": 35, "imported": 60}, [], ["needs you: nothing"]),
-        ({}, ["12 memories could not be read."], ["notice: 12 memories could not be read."]),
+        ([], [], ["needs you: nothing"]),
+        ([], ["12 memories could not be read."], ["notice: 12 memories could not be read."]),
         (
-            {"disputed": 1, "secret": 2},
+            [OF_A_TOOL, NO_BACKUP],
             [],
             [
-                (
-                    "needs you: 1 memory says something else than one that is trusted more; 2 memories hold what looks like "
-                    "a secret: see Review in `hybrid-memory-mcp inspect`"
-                )
+                "needs you: 1 memory comes from a tool or a file (`hybrid-memory-mcp inspect`)",
+                "needs you: There is no backup yet (`hybrid-memory-mcp backup`)",
             ],
         ),
     ],
 )
-def test_what_needs_the_person_is_said_or_that_nothing_does(waiting, notices, rows):
-    assert said(waiting_rows(VALUES | {"waiting": waiting, "notices": notices})) == rows
+def test_what_needs_the_person_is_said_or_that_nothing_does(needs, notices, rows):
+    assert said(waiting_rows(VALUES | {"needs_you": needs, "notices": notices})) == rows
+
 
 
 def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():

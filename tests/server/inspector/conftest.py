@@ -21,6 +21,16 @@ def clock():
 
 
 @pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A machine on which no assistant is."""
+    for name in ("HOME", "XDG_CONFIG_HOME", "APPDATA", "LOCALAPPDATA", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "person"))
+    monkeypatch.setenv("PATH", "")
+    (tmp_path / "person").mkdir()
+    return tmp_path / "person"
+
+
+@pytest.fixture
 def service(clock):
     service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, random_source=FakeRandomSource(3))
     yield service

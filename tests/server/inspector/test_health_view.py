@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from hybrid_memory.admin.backup import create_backup
-from hybrid_memory.model import Scope
+from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.testing import FakeClock
@@ -16,16 +16,6 @@ from hybrid_memory_mcp.inspector.table import view_named
 from hybrid_memory_mcp.inspector.view import ViewRequest
 
 SCOPE = Scope(session="s")
-
-
-@pytest.fixture
-def machine(tmp_path, monkeypatch):
-    """A machine on which no assistant is."""
-    for name in ("HOME", "XDG_CONFIG_HOME", "APPDATA", "LOCALAPPDATA", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path / "person"))
-    monkeypatch.setenv("PATH", "")
-    (tmp_path / "person").mkdir()
-    return tmp_path / "person"
 
 
 @pytest.fixture
@@ -111,3 +101,18 @@ def test_every_row_is_read_when_that_is_asked_for_and_not_before(kept, home, mac
 def test_the_worst_stands_first(kept, home, machine):
     order = [one["state"] for one in health(kept, home)["checks"]]
     assert order == sorted(order, key=("bad", "warn", "note", "good").index)
+
+
+def test_what_is_doubtful_is_a_warning_that_leads_to_review(kept, home, machine):
+    kept.write(SCOPE, WriteRequest(content="Ada lives in Rome.", origin=Origin.TOOL))
+    line = says(health(kept, home), "1 memory is doubtful")
+    assert (line["state"], line["view"]) == ("warn", "/review")
+
+
+def test_now_names_all_that_health_warns_of(kept, home, machine):
+    kept.write(SCOPE, WriteRequest(content="Ada lives in Rome.", origin=Origin.TOOL))
+    needs = view_named("now").load(kept, ViewRequest(scope=SCOPE, home=home))["needs"]
+    assert [(one["kind"], one["command"]) for one in needs] == [
+        ("untrusted", ""),
+        ("health", "hybrid-memory-mcp backup"),
+    ]

@@ -1,10 +1,11 @@
-"""The view Now: where memories stand, what moved them, and what waits."""
+"""The view Now: what is new, what needs the person, where memories are and what moved them."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from dataclasses import replace
+from datetime import UTC
 
 import pytest
 
@@ -14,6 +15,8 @@ from hybrid_memory.tiers import flow
 from hybrid_memory_mcp.inspector.move_words import why_it_moved
 from hybrid_memory_mcp.inspector.table import view_named
 from hybrid_memory_mcp.inspector.view import ViewRequest
+
+pytestmark = pytest.mark.usefixtures("machine")
 
 THINGS = ("The train was late.", "It rained.", "Bo ate soup.", "The door is blue.", "A parcel came.", "The cat slept.")
 
@@ -101,28 +104,60 @@ def test_a_memory_that_was_kept_says_what_for(look, service, scope, hear):
     assert kept["why"] == "the conversation ended, and it is important"
 
 
-def test_what_happened_today_is_counted(look, service, scope, say):
+@pytest.fixture
+def look_since(service, scope, machine):
+    """Returns what Now shows somebody who looked at a moment before."""
+    return lambda moment: view_named("now").load(service, ViewRequest(scope=scope, zone=UTC, last_look=moment))
+
+
+def test_what_was_learned_since_the_last_look_is_counted_and_shown(look_since, service, scope, say, clock):
     first = say("Ada lives in Berlin.")
+    clock.advance(days=1)
+    looked = clock.now()
+    clock.advance(seconds=1)
     service.update(scope, UpdateRequest(id=first, content="Ada lives in Lisbon."))
     gone = say("The door is blue.")
     service.forget(scope, ForgetRequest(ids=(gone,)))
 
-    today = look("now")["today"]
+    learned = look_since(looked)["learned"]
 
-    assert (today["learned"], today["corrected"], today["forgotten"]) == (2, 1, 1)
+    assert (learned["new"], learned["corrected"], learned["forgotten"]) == (1, 1, 1)
+    assert [(one["content"], one["before"]) for one in learned["memories"]] == [
+        ("Ada lives in Lisbon.", "Ada lives in Berlin.")
+    ]
 
 
-def test_what_happened_yesterday_is_not_of_today(look, say, clock):
+def test_what_was_learned_many_times_is_shown_once(look_since, say, clock):
+    looked = clock.now()
+    clock.advance(seconds=1)
+    for number in range(5):
+        say("The door is blue.", session=f"s{number}", origin=Origin.TOOL)
+
+    assert look_since(looked)["learned"]["new"] == 1
+
+
+def test_where_nothing_is_new_what_came_last_is_shown(look_since, say, clock):
     say("Ada lives in Berlin.")
     clock.advance(days=1)
 
-    assert look("now")["today"]["learned"] == 0
+    learned = look_since(clock.now())["learned"]
+
+    assert (learned["new"], [one["content"] for one in learned["memories"]]) == (0, ["Ada lives in Berlin."])
 
 
-def test_what_tools_said_waits_for_the_person(look, say):
+def test_what_tools_said_needs_the_person(look, say):
     say("The build passed.", origin=Origin.TOOL)
 
-    assert look("now")["waiting"] == [{"kind": "untrusted", "count": 1}]
+    assert [(one["kind"], one["count"]) for one in look("now")["needs"]] == [("untrusted", 1)]
+
+
+def test_what_contradicts_is_shown_with_what_it_contradicts(look, say):
+    said = say("Ada has a dog")
+    say("Ada has a wolf", origin=Origin.TOOL, supersedes=said)
+
+    (one,) = look("now")["contradictions"]
+
+    assert (one["content"], one["other"]["content"]) == ("Ada has a wolf", "Ada has a dog")
 
 
 def test_a_memory_that_does_not_hold_any_more_is_in_no_tier(look, service, scope, say):
@@ -159,7 +194,7 @@ def test_a_persons_and_a_projects_memories_are_seen_as_one(service, say):
 def test_a_first_day_is_empty_and_says_so(look):
     seen = look("now")
 
-    assert (seen["memories"], seen["happened"], seen["newest"], seen["waiting"]) == (0, [], [], [])
+    assert (seen["memories"], seen["happened"], seen["learned"]["memories"], seen["needs"]) == (0, [], [], [])
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ KEY = "sk-ant-api03-" + "Ab1_" * 24 + "AA"
 
 @pytest.fixture
 def ask(service, clock):
-    """Lets a client ask something; ``shown`` is what stood in the answer, of which nothing means that nothing was known."""
+    """Lets a client ask something; ``shown`` is what was in the answer (nothing: nothing was known), of which the first is ``clear``."""
 
-    def ask(question, *shown, client="claude-code", session="morning", way=Way.TOOL):
+    def ask(question, *shown, client="claude-code", session="morning", way=Way.TOOL, clear=True):
         clock.advance(seconds=60)
         scope = Scope(session=session, actor=client)
         hits = service.as_hits(scope, service.revealed(scope, shown).values())
-        result = ReadResult(hits=hits, total=len(shown))
+        result = ReadResult(hits=hits, total=len(shown), recalled=shown[0] if shown and clear else None)
         request = ReadRequest(query=question)
         service.journal.note(scope, way, request, result, Shown(ids=shown, tokens=50), service.now())
 
@@ -53,8 +53,8 @@ def test_a_reading_tells_who_asked_what_and_what_was_shown(look, say, ask):
     ("way", "question", "did"),
     [
         (Way.TOOL, "", "took a brief"),
-        (Way.HOOK, "", "was given a brief as the conversation began"),
-        (Way.HOOK, "Ada?", "was given what this prompt is about"),
+        (Way.HOOK, "", "got a brief as the conversation began"),
+        (Way.HOOK, "Ada?", "got these memories with a prompt"),
         (Way.PROMPT, "Ada?", "took the prompt with an answer to"),
         (Way.RESOURCE, "", "took a brief"),
     ],
@@ -128,6 +128,30 @@ def test_what_nothing_answered_is_told_once_however_often_it_was_asked(look, ask
 def test_counts_are_of_questions_and_of_all(look, asked):
     counts = look("recalls")["counts"]
     assert (counts["readings"], counts["questions"], counts["unanswered"], counts["tokens"]) == (4, 3, 2, 200)
+
+
+def test_only_a_memory_that_stands_out_makes_an_answer(look, say, ask):
+    one, two = say("Ada lives in Porto."), say("Ada lives by the sea.")
+    ask("where does Ada live?", one, two)
+    ask("who is Zoe?", two, one, clear=False)
+    ask("when is the wedding?")
+    counts = look("recalls")["counts"]
+    assert (counts["answered"], counts["unclear"], counts["unanswered"]) == (1, 1, 1)
+    assert counts["answered_share"] == 0.3333
+
+
+def test_what_a_hook_adds_to_a_prompt_is_no_question(look, say, ask):
+    ask("write to Ada", say("Ada lives in Porto."), way=Way.HOOK)
+    counts = look("recalls")["counts"]
+    assert (counts["readings"], counts["questions"], counts["answered_share"]) == (1, 0, None)
+
+
+def test_what_was_merely_near_a_question_is_not_among_the_most_used(look, say, ask):
+    one, two = say("Ada lives in Porto."), say("Ada lives by the sea.")
+    for question in ("where does Ada live?", "and where exactly?"):
+        ask(question, one, two)
+    ask("who is Zoe?", two, clear=False)
+    assert [(each["memory"]["id"], each["times"]) for each in look("recalls")["most_used"]] == [(one, 2)]
 
 
 def test_pages_go_on_where_the_one_before_ended(look, asked):

@@ -1,34 +1,70 @@
 """The view `review`: what waits for a person's word, and why."""
 
+from dataclasses import replace
+
 import pytest
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.model import Origin, Verdict
+from hybrid_memory.model import MemoryId, Origin, Verdict
 from hybrid_memory.requests import JudgeRequest
+from hybrid_memory.store.writing import Insert, WriteBatch
 
 SECRET = "The key is sk-ant-api03-" + "Ab3" * 30  # made up
 
 
 def reasons(found):
-    return {one["content"]: one["reasons"] for one in found["memories"]}
+    return {one["content"]: one["reason"] for one in found["memories"]}
 
 
-def test_what_a_person_and_their_assistant_said_does_not_wait(look, say):
+def test_what_a_person_said_kept_by_a_hook_or_imported_does_not_wait(look, say):
     say("Ada has a dog")
     say("Ada has a cat", origin=Origin.AGENT)
+    say("Ada sails", source="hook:codex")
+    say("Ada rows", origin=Origin.IMPORT)
     assert look("review")["memories"] == []
 
 
 def test_each_reason_is_told(look, say):
     said = say("Ada has a dog")
     say("Ada has a wolf", origin=Origin.TOOL, supersedes=said)
-    say("Ada sails", source="hook:codex")
-    say("Ada rows", origin=Origin.IMPORT)
-    assert reasons(look("review")) == {
-        "Ada has a wolf": ["disputed", "untrusted"],
-        "Ada sails": ["hook"],
-        "Ada rows": ["untrusted", "imported"],
-    }
+    say("Ada sails", source="hook:codex+pasted")
+    say("A page says hello", origin=Origin.TOOL)
+    assert list(reasons(look("review")).items()) == [
+        ("Ada has a wolf", "disputed"),
+        ("Ada sails", "pasted"),
+        ("A page says hello", "untrusted"),
+    ]
+
+
+def test_a_guess_that_one_changes_another_does_not_wait(look, say, service, scope):
+    first = service.revealed(scope, [say("The stand-up is on Monday")])
+    likely = replace(
+        *first.values(), id=MemoryId("guess"), content="The stand-up is on Friday", disputes=next(iter(first))
+    )
+    batch = WriteBatch(action="test", actor="test", inserts=(Insert(likely),))
+    service.store.write("default", None, lambda _: batch)
+    assert look("review")["total"] == 0
+
+
+def test_one_sentence_said_often_waits_once_and_is_judged_at_once(look, say, service, scope):
+    for number in range(35):
+        say("Backups run at two" if number % 2 else "backups  run at TWO", origin=Origin.TOOL, session=f"s{number}")
+    found = look("review")
+    (one,) = found["memories"]
+    assert (found["total"], len(one["ids"]), one["ids"][0]) == (1, 35, one["id"])
+    service.acts.judge(scope, JudgeRequest(tuple(one["ids"]), Verdict.UNTRUE))
+    assert look("review")["total"] == 0
+
+
+def test_ten_at_most_are_shown_at_once(look, say):
+    for number in range(12):
+        say(f"page {number} says hello", origin=Origin.TOOL)
+    assert [len(look("review", page=str(page))["memories"]) for page in (1, 2)] == [10, 2]
+
+
+def test_behind_the_last_page_the_last_one_is_shown(look, say):
+    say("A page says hello", origin=Origin.TOOL)
+    assert (look("review", page="9")["page"], len(look("review", page="9")["memories"])) == (1, 1)
 
 
 def test_what_says_otherwise_comes_first_with_what_it_contradicts(look, say):
@@ -67,14 +103,15 @@ def test_a_dispute_is_settled_when_the_disputed_memory_is_confirmed(look, say, s
     said = say("Ada has a dog")
     say("Ada has a wolf", origin=Origin.TOOL, supersedes=said)
     service.acts.judge(scope, JudgeRequest((said,), Verdict.TRUE))
-    assert [one["reasons"] for one in look("review")["memories"]] == [["untrusted"]]
+    assert [one["reason"] for one in look("review")["memories"]] == ["untrusted"]
 
 
-def test_facets_count_what_waits_for_each_reason(look, say):
-    say("Ada rows", origin=Origin.IMPORT)
+def test_facets_count_each_statement_for_its_most_pressing_reason(look, say):
+    said = say("Ada has a dog")
+    say("Ada has a wolf", origin=Origin.TOOL, supersedes=said)
     say("A page says hello", origin=Origin.TOOL)
-    counts = {one["name"]: one["count"] for one in look("review", reason="imported")["facets"]}
-    assert counts == {"untrusted": 2, "imported": 1}
+    counts = {one["name"]: one["count"] for one in look("review", reason="untrusted")["facets"]}
+    assert counts == {"disputed": 1, "untrusted": 1}
 
 
 def test_a_page_has_its_share(look, say):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -52,13 +53,13 @@ class Page:
 
 
 @pytest.fixture
-def page_over() -> Iterator[Callable[[ObservedService], Page]]:
+def page_over(tmp_path: Path) -> Iterator[Callable[[ObservedService], Page]]:
     """Makes the page of a memory."""
     made: list[ObservedService] = []
 
     def make(service: ObservedService) -> Page:
         made.append(service)
-        resources = PageResources(memory=Direct(service), scope=SCOPE, clock=service.clock)
+        resources = PageResources(memory=Direct(service), scope=SCOPE, home=tmp_path, clock=service.clock)
         return Page(service, resources)
 
     yield make

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from hybrid_memory.model import Scope
+from hybrid_memory.model import Origin, Scope
 from hybrid_memory_mcp.page.rendering import STATIC, address
 
 HTMX_4_0_1 = (
@@ -165,4 +165,53 @@ def test_no_file_beside_the_pages_own_can_be_read(page):
 def test_data_can_be_read_by_any_program(page):
     page.remember("Straße 東京 \u202e")
 
-    assert json.loads(page.get("/now.json").content)["newest"][0]["content"] == "Straße 東京 \u202e"
+    assert json.loads(page.get("/now.json").content)["learned"]["memories"][0]["content"] == "Straße 東京 \u202e"
+
+
+def test_what_was_learned_since_the_last_look_comes_first(page):
+    page.remember("Ada lives in Lisbon.")
+    page.get("/")
+    page.service.clock.advance(hours=2)
+    page.remember("Ada has a dog.")
+
+    assert "1 new memory since your last look" in page.get("/").text
+
+
+def test_a_page_that_follows_what_happens_is_no_look(page):
+    page.get("/")
+    page.service.clock.advance(hours=2)
+    page.remember("Ada has a dog.")
+    page.get("/", **{"hx-request-type": "partial"})
+    page.get("/now.json")
+    page.service.clock.advance(hours=2)
+
+    assert "1 new memory since your last look" in page.get("/").text
+
+
+def test_nothing_new_is_said_as_such(page):
+    page.remember("Ada has a dog.")
+    page.get("/")
+    page.service.clock.advance(hours=2)
+
+    assert "Nothing new since your last look" in page.get("/").text
+
+
+def test_a_hook_is_told_by_the_name_of_its_client(page):
+    scope = Scope(session="s", actor="hook of claude-code")
+    page.remember("Ada has a dog.", scope=scope)
+
+    text = page.get("/").text
+
+    assert "Claude Code" in text
+    assert "hook of" not in text
+
+
+@pytest.mark.parametrize("path", ["/", "/review", "/health"])
+def test_nothing_is_called_well_while_something_waits(page, path):
+    page.remember("The build passed.", origin=Origin.TOOL)
+
+    text = page.get(path).text
+
+    assert "All is well" not in text
+    assert "Nothing waits" not in text
+    assert "nothing for you" not in text

@@ -31,7 +31,12 @@ def ask(page, question, *shown, way=Way.TOOL, **who):
     hits = page.service.as_hits(SCOPE, page.service.revealed(SCOPE, shown).values())
     request = ReadRequest(query=question, where=Where(tags=who.get("tags", ())))
     page.service.journal.note(
-        scope, way, request, ReadResult(hits=hits, total=len(shown)), Shown(ids=shown, tokens=40), page.service.now()
+        scope,
+        way,
+        request,
+        ReadResult(hits=hits, total=len(shown), recalled=shown[0] if shown else None),
+        Shown(ids=shown, tokens=40),
+        page.service.now(),
     )
 
 
@@ -46,7 +51,7 @@ def told(page):
 
 def test_what_was_asked_stands_with_what_was_shown(told):
     html = told.get("/recalls").text
-    for words in ("Where does Ada live?", "Ada lives in Porto.", "What nothing answered", "was given a brief"):
+    for words in ("Where does Ada live?", "Ada lives in Porto.", "What nothing answered", "got a brief"):
         assert words in html
     assert "2 questions" not in html
     assert "50 %" in html
@@ -69,7 +74,7 @@ def test_the_data_stands_beside_each_page(told):
     [
         ("/recalls", "Nobody has asked yet"),
         ("/sessions", "No conversation has left anything yet"),
-        ("/health", "Nobody at this moment"),
+        ("/health", "No assistant at this moment"),
     ],
 )
 def test_the_first_day_teaches(page, path, words):

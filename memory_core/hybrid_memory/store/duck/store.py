@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from hybrid_memory.requests import Lag, ListRequest
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
-    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+    from hybrid_memory.store.reviewing import Reason, ReviewRequest
     from hybrid_memory.store.transfer import Refusal
 
 _COUNT = "SELECT count(*) FROM memory"
@@ -395,8 +395,8 @@ class DuckStore:
         with self._engine.transaction() as (session, reads, cache):
             tables.forget_old_requests(session, reads, cache, to_micros(before))
 
-    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
-        """Return one page of the memories that a person may want to look at, and why."""
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
+        """Return the memories that are doubtful, the most pressing first, and why."""
         with self._engine.snapshot() as session:
             return review_table.to_review(session, namespaces, wanted)
 

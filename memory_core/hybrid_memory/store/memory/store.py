@@ -32,7 +32,7 @@ from hybrid_memory.store.memory.word_columns import MemoryReencoding
 from hybrid_memory.store.memory.write_view import MemoryWriteView
 from hybrid_memory.store.memory_fields import object_from_json
 from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
-from hybrid_memory.store.reviewing import Reason, ReviewPage, ReviewRequest, reasons_of
+from hybrid_memory.store.reviewing import Reason, ReviewRequest, reason_of
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
 from hybrid_memory.store.writing import (
     PLAIN_CODEC,
@@ -299,23 +299,16 @@ class MemoryStore:
         with self._data.writing():
             self._requests = {key: done for key, done in self._requests.items() if done.at >= before}
 
-    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
-        """Return one page of the memories that a person may want to look at, and why."""
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
+        """Return the memories that are doubtful, the most pressing first, and why."""
         with self._data.reading():
             all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).memories.values()]
         live = {one.id: one for one in all_ if state_of(one, wanted.now) is MemoryState.CURRENT}
-        reasons = {(one.namespace, one.id): reasons_of(one, live, wanted.secrets, wanted.now) for one in reversed(all_)}
-        found = {place: why for place, why in reasons.items() if why}
-        chosen = [place for place, why in found.items() if wanted.reason in (None, *why)]
-        pressing = [one for one in Reason if one is not Reason.IMPORTED]
-        chosen.sort(key=lambda place: live[place[1]].created_at, reverse=True)
-        chosen.sort(key=lambda place: [one not in found[place] for one in pressing])
-        page = chosen[wanted.offset : wanted.offset + wanted.limit]
-        return ReviewPage(
-            memories={place: found[place] for place in page},
-            total=len(chosen),
-            counts={one: sum(one in why for why in found.values()) for one in Reason},
-        )
+        reasons = {(one.namespace, one.id): reason_of(one, live, wanted.secrets, wanted.now) for one in reversed(all_)}
+        found = {place: why for place, why in reasons.items() if why is not None}
+        chosen = sorted(found, key=lambda place: live[place[1]].created_at, reverse=True)
+        chosen.sort(key=lambda place: list(Reason).index(found[place]))
+        return {place: found[place] for place in chosen[: wanted.limit]}
 
     def with_terms(
         self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int

@@ -9,41 +9,27 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.postgres.sql_session import PgSession
 from hybrid_memory.store.postgres.stored_lists import storable
-from hybrid_memory.store.reviewing import HOOK_SOURCE, Reason, ReviewPage, ReviewRequest
+from hybrid_memory.store.reviewing import Reason, ReviewRequest
+from hybrid_memory.trust import BESIDE_OTHERS
 
 # Only few memories dispute one, so whether that is live is looked up for each of them.
 _REVIEW = """
-    WITH waiting AS MATERIALIZED (
-        SELECT namespace, id, created_at, place,
-            disputes IS NOT NULL AND EXISTS (
+    SELECT namespace, id, reason FROM (
+        SELECT namespace, id, created_at, place, CASE
+            WHEN trust = 'untrusted' AND disputes IS NOT NULL AND EXISTS (
                 SELECT 1 FROM memory AS other
-                WHERE other.namespace = ANY ($1::text[]) AND other.id = memory.disputes AND other.trust <> 'confirmed'
+                WHERE other.namespace = ANY ($1::text[]) AND other.id = memory.disputes AND other.trust IN ('agent', 'user')
                     AND other.forgotten_at IS NULL AND other.superseded_by IS NULL
                     AND (other.expires_at IS NULL OR other.expires_at > $2)
-            ) AS disputed,
-            id = ANY ($3::text[]) AS secret,
-            trust = 'untrusted' AS untrusted,
-            coalesce(starts_with(source, $4), false) AND NOT (kind = 'episode' AND tier <> 'long_term') AS hook,
-            origin = 'import' AS imported
+            ) THEN 0
+            WHEN id = ANY ($3::text[]) THEN 1
+            WHEN right(source, length($4)) = $4 AND NOT (kind = 'episode' AND tier <> 'long_term') THEN 2
+            WHEN trust = 'untrusted' AND origin <> 'import' THEN 3 END AS reason
         FROM memory
         WHERE namespace = ANY ($1::text[]) AND forgotten_at IS NULL AND superseded_by IS NULL
             AND (expires_at IS NULL OR expires_at > $2) AND verdict IS NULL AND trust <> 'confirmed'
-            AND (disputes IS NOT NULL OR id = ANY ($3::text[]) OR trust = 'untrusted' OR origin = 'import'
-                OR starts_with(source, $4))
-    ), counts AS (
-        SELECT count(*) FILTER (WHERE disputed), count(*) FILTER (WHERE secret), count(*) FILTER (WHERE untrusted),
-            count(*) FILTER (WHERE hook), count(*) FILTER (WHERE imported),
-            count(*) FILTER (WHERE disputed OR secret OR untrusted OR hook OR imported) FROM waiting
-    ), page AS (
-        SELECT namespace, id, disputed, secret, untrusted, hook, imported,
-            row_number() OVER (ORDER BY disputed DESC, secret DESC, untrusted DESC, hook DESC, created_at DESC, place DESC) AS nth
-        FROM waiting
-        WHERE CASE $5::text WHEN 'disputed' THEN disputed WHEN 'secret' THEN secret WHEN 'untrusted' THEN untrusted
-            WHEN 'hook' THEN hook WHEN 'imported' THEN imported ELSE disputed OR secret OR untrusted OR hook OR imported END
-        ORDER BY nth LIMIT $6 OFFSET $7
-    )
-    SELECT counts.*, page.namespace, page.id, page.disputed, page.secret, page.untrusted, page.hook, page.imported
-    FROM counts LEFT JOIN page ON true ORDER BY page.nth
+    ) AS waiting
+    WHERE reason IS NOT NULL ORDER BY reason, created_at DESC, place DESC LIMIT $5
 """
 # The four bytes of a term can stand across two others: who asks looks again.
 _WITH_TERMS = """
@@ -56,31 +42,20 @@ _WITH_TERMS = """
 _SPARE = 8  # rows more than are wanted, so that one that fits only by chance costs no second look
 
 
-def to_review(session: PgSession, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
-    """Return one page of what waits for a person."""
+def to_review(
+    session: PgSession, namespaces: Sequence[str], wanted: ReviewRequest
+) -> dict[tuple[str, MemoryId], Reason]:
+    """Return what waits for a person, and why."""
     rows = session.rows(
         _REVIEW,
         list(namespaces),
         to_micros(wanted.now),
         storable(sorted(wanted.secrets)),
-        HOOK_SOURCE,
-        None if wanted.reason is None else wanted.reason.value,
+        BESIDE_OTHERS,
         wanted.limit,
-        wanted.offset,
     )
-    *of_each, of_all = rows[0][: len(Reason) + 1]
-    counts = dict(zip(Reason, of_each, strict=True))
-    # Where nothing is on the page there is one row all the same, of counts.
-    found = [row[len(Reason) + 1 :] for row in rows]
-    return ReviewPage(
-        memories={
-            (namespace, MemoryId(id_)): tuple(one for one, holds in zip(Reason, flags, strict=True) if holds)
-            for namespace, id_, *flags in found
-            if id_ is not None
-        },
-        total=of_all if wanted.reason is None else counts[wanted.reason],
-        counts=counts,
-    )
+    reasons = tuple(Reason)
+    return {(namespace, MemoryId(id_)): reasons[at] for namespace, id_, at in rows}
 
 
 def with_terms(

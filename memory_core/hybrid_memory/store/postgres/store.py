@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
-    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+    from hybrid_memory.store.reviewing import Reason, ReviewRequest
     from hybrid_memory.store.transfer import Refusal
 
 _Value = TypeVar("_Value")
@@ -383,8 +383,8 @@ class PostgresStore:
         """Forget the stored results of requests that were made before a moment."""
         self._change(EVERYTHING, tables.forget_old_requests, to_micros(before))
 
-    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
-        """Return one page of the memories that a person may want to look at, and why."""
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
+        """Return the memories that are doubtful, the most pressing first, and why."""
         return self._moment(namespaces, review_table.to_review, namespaces, wanted)
 
     def with_terms(

@@ -117,8 +117,8 @@ function masked(id, memory, again) {
   return el("p", { class: "notice tone-warn" }, "A secret stands in this text, masked. The new words hold only what you see; the former version still holds the secret. ", show);
 }
 
-/** Ask for what is right instead of a text. @param {string} id @param {Record<string, string>} [more] */
-async function edit(id, more = {}) {
+/** Ask for what is right instead of a text; of several that say it in the same words one is made. @param {string} id @param {Record<string, string>} [more] @param {string[]} [all] */
+async function edit(id, more = {}, all = [id]) {
   const memory = await memoryOf(id, more);
   const tags = el("input", { name: "tags", value: (memory.tags ?? []).join(", "), autocomplete: "off", dir: "auto" });
   ask("Correct", [
@@ -126,6 +126,7 @@ async function edit(id, more = {}) {
     area("text", "What is right", memory.content, { hint: "What it says now is kept as an older version. Ctrl+Enter saves." }),
     el("label", { class: "field" }, el("span", {}, "Tags, with commas between"), tags),
   ], "Save", (values) => {
+    if (all.length > 1) return act("merge", { ids: all, text: values.get("text") });
     const body = { ids: [id] };
     if (values.get("text") !== memory.content) body.text = values.get("text");
     if (values.get("tags") !== (memory.tags ?? []).join(", ")) body.tags = values.get("tags");
@@ -183,7 +184,7 @@ async function purge(ids) {
   }, "danger");
 }
 
-const DIALOGS = { edit: (ids) => edit(ids[0]), split: (ids) => split(ids[0]), merge, ended, purge };
+const DIALOGS = { edit: (ids) => edit(ids[0], {}, ids), split: (ids) => split(ids[0]), merge, ended, purge };
 
 /** Do what a button says, by its dialog if it has one; what fails is told. @param {string} verb @param {string[]} ids @param {Record<string, any>} [fields] */
 async function press(verb, ids, fields = {}) {
@@ -226,7 +227,7 @@ function bar() {
   if (there) return there;
   const made = el("div", { id: "bulk", class: "bulk", role: "region", "aria-label": "Selected memories", hidden: true },
     el("output", { class: "bulk-count" }),
-    ...BULK.map(([verb, label, key, tone]) => el("button", { type: "button", class: `button small ${tone ?? ""}`, "data-bulk": verb, "data-bulk-key": key || null, onclick: () => press(verb, [...chosen]) }, label, key ? el("kbd", { "aria-hidden": "true" }, key) : null)),
+    ...BULK.map(([verb, label, key, tone]) => el("button", { type: "button", class: `button small ${tone ?? ""}`, "data-bulk": verb, "data-bulk-key": key || null, onclick: () => press(verb, [...chosen].flatMap((one) => one.split(" "))) }, label, key ? el("kbd", { "aria-hidden": "true" }, key) : null)),
     el("button", { type: "button", class: "button small quiet", onclick: clear }, "Clear"));
   document.body.append(made);
   return made;
