@@ -45,7 +45,7 @@ def test_the_same_from_a_question_takes_two_actions(visit, life):
     page.wait_for_url(re.compile("/memories/"))
     lead = page.locator(".lead").inner_text()
     assert "Learned on" in lead
-    assert "What it believed before: Ada lives in Lisbon since March." in lead
+    assert "Believed before: Ada lives in Lisbon since March." in lead
 
 
 def test_the_handle_goes_back_to_what_was_believed(visit, life):
@@ -65,7 +65,7 @@ def test_the_keyboard_alone_goes_back_and_returns(visit, life):
     page.locator("#results-title", has_text="Believed on").wait_for()
     assert page.locator("#scrub").get_attribute("aria-valuetext") != "now"
     page.keyboard.press("End")
-    page.locator("#results-title", has_text="As it was learned").wait_for()
+    page.locator("#results-title", has_text="By when it was learned").wait_for()
     assert "as_of" not in page.url
 
 

@@ -407,12 +407,14 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show one memory's life: its versions, what happened to each, when, why and by which client, and how often it was recalled."""
+    from hybrid_memory_mcp.inspector.session_names import session_line
+
     found = call_here(home, "history", {"id": memory_id, "reveal": reveal}, namespace)
     if as_json:
         print_json(found)
         return
     for one in found["versions"]:
-        told = [f"origin {one['origin']}", f"trust {one['trust']}", f"session {one['session']}"]
+        told = [f"origin {one['origin']}", f"trust {one['trust']}", f"session {session_line(one['session'])}"]
         told += [f"said by {one['speaker']}"] if "speaker" in one else []
         told += [f"{name.replace('_', ' ')} {one[name]}" for name in _LINKS if name in one]
         told += [f"evidence {' '.join(one['parents'])}"] if "parents" in one else []

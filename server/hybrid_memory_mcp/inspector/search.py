@@ -22,6 +22,7 @@ from hybrid_memory.search_reasons import LeftOut, Reason, SearchReasons
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.inspector.question_words import as_written, understood_in_words
 from hybrid_memory_mcp.inspector.score_words import score_terms, why_found
+from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 from hybrid_memory_mcp.mcp_api.errors import argument_problems
 from hybrid_memory_mcp.mcp_api.moments import CallTime
@@ -157,12 +158,13 @@ def _own_name(name: str) -> str:
     return next((own for own, to in (*_FILTERS.items(), *_NUMBERS.items()) if to == last), last)
 
 
-def _choices(service: MemoryService, request: ViewRequest) -> dict[str, list[str]]:
-    """Return known names for the filters."""
-    return {
+def _choices(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
+    """Return known names for the filters; ``session_titles`` says what a person calls each conversation."""
+    known = {
         name: service.suggest(request.scope, kind, "", _CHOICES)
         for name, kind in (("tags", "tag"), ("session", "session"), ("speaker", "speaker"))
     }
+    return known | {"session_titles": session_titles(service, request, known["session"])}
 
 
 @dataclass(frozen=True)

@@ -76,12 +76,16 @@ def test_what_was_only_a_noun_may_become_a_name():
         table.read(text, None)
 
     last = np.array([False, False, True])
-    assert [one.name for one in table.listed(last, np.zeros(3, np.int64), lambda words: [None] * len(words))] == ["NATS"]
+    assert [one.name for one in table.listed(last, np.zeros(3, np.int64), lambda words: [None] * len(words))] == [
+        "NATS"
+    ]
 
 
 def test_german_nouns_with_articles_are_no_names():
     found = listed(
-        "Morgen ist die Prüfung, danach kommt Leonie.", "Nach der Prüfung um 14 Uhr ist Leonie da.", "Um 9 Uhr geht es los."
+        "Morgen ist die Prüfung, danach kommt Leonie.",
+        "Nach der Prüfung um 14 Uhr ist Leonie da.",
+        "Um 9 Uhr geht es los.",
     )
 
     assert found == ["Leonie"]

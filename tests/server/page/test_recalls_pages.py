@@ -68,7 +68,7 @@ def test_the_data_stands_beside_each_page(told):
     ("path", "words"),
     [
         ("/recalls", "Nobody has asked yet"),
-        ("/sessions", "No conversation has left anything yet"),
+        ("/sessions", "No conversations yet"),
         ("/health", "Nobody at this moment"),
     ],
 )
