@@ -101,6 +101,26 @@ def test_the_versions_of_a_memory_stand_below_each_other_word_by_word(visit, lif
     assert versions.first.locator("ins").inner_text() == "Porto"
 
 
+def test_ten_memories_of_the_timeline_fit_a_screen_each_with_its_remarks_on_one_line(visit, life):
+    page = visit(life, size={"width": 1280, "height": 800}).open("/timeline")
+    page.locator(".moments").evaluate("one => { one.scrollIntoView(); scrollBy(0, -60) }")
+    seen = """all => all.map(one => one.getBoundingClientRect()).filter(one => one.top >= 60 && one.bottom <= innerHeight)"""
+    assert len(page.locator(".moments .card").evaluate_all(seen)) >= 10
+    assert max(one.bounding_box()["height"] for one in page.locator(".moments .card-foot").all()) < 30
+
+
+def test_the_keyboard_corrects_the_memory_whose_page_is_open(visit, life):
+    page = visit(life).open(f"/memories/{life.ids['porto']}")
+    page.keyboard.press("e")
+    assert page.locator("dialog.ask textarea").input_value() == "Ada lives in Porto."
+
+
+def test_the_keyboard_does_what_stands_behind_more_on_a_memory_s_own_page(visit, life):
+    page = visit(life).open(f"/memories/{life.ids['porto']}")
+    page.keyboard.press("o")
+    page.locator("dialog.ask", has_text="It was true until").wait_for()
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", ["porto", "lisbon", "madrid", "insight", "gym", "clarinet"])
 def test_the_page_of_a_memory_can_be_used_by_everybody(visit, life, theme, name):
