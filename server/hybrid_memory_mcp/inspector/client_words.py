@@ -1,4 +1,4 @@
-"""What a person calls the programs that write and ask: "Claude Code", not "hook of claude-code". Pure."""
+"""What a person calls those that write and ask: "Claude Code", not "hook of claude-code". Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _AROUND = re.compile(r"hook of (.+)|person \(in (.+)\)|token [^/]*/(.+)")  # as 
 _OTHERS = {
     "claude-ai": "Claude",
     "command line": "the command line",
-    "person (page)": "this page",
+    "person (page)": "you",
     "unknown": "an unknown program",
 }
 
 
-def client_title(actor: str) -> str:
+def client_name(actor: str) -> str:
     """Return the name of a program as its makers write it; that of one that is not known as it is.
 
     A hook of a client is that client, and so is a server's name of it with more behind: "codex-mcp-client", "cursor-vscode".
@@ -27,6 +27,6 @@ def client_title(actor: str) -> str:
     return _OTHERS.get(plain) or next(known, plain)
 
 
-def client_titles(actors: Iterable[str]) -> list[str]:
+def client_names(actors: Iterable[str]) -> list[str]:
     """Return the names of some programs, each once."""
-    return list(dict.fromkeys(client_title(one) for one in actors if one))
+    return list(dict.fromkeys(client_name(one) for one in actors if one))

@@ -21,7 +21,7 @@ from hybrid_memory.retrieval.arrays import UNKNOWN
 from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.store.readings import Reading
 from hybrid_memory.store.writing import ChangeType
-from hybrid_memory_mcp.inspector.client_words import client_title, client_titles
+from hybrid_memory_mcp.inspector.client_words import client_name, client_names
 from hybrid_memory_mcp.inspector.readings import fetched, latest, with_memories
 from hybrid_memory_mcp.inspector.session_names import first_words, given_name, source_of
 from hybrid_memory_mcp.inspector.session_words import session_titles, starts_of
@@ -92,7 +92,7 @@ def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "name": _shown_name(service, request, name),
         "title": told_of["title"] if told_of else _asked_title(service, request, name, asked),
         "summary": told_of,
-        "clients": told_of["clients"] if told_of else client_titles(one.client for one in asked),
+        "clients": told_of["clients"] if told_of else client_names(one.client for one in asked),
         "questions": sum(bool(one.question) for one in asked),
         "readings": len(asked),
         "first": steps[0][0].isoformat(),
@@ -166,7 +166,7 @@ def _told(service: MemoryService, request: ViewRequest, sessions: Sequence[Sessi
             "replaced": one.replaced,
             "first": one.first.isoformat(),
             "last": one.last.isoformat(),
-            "clients": client_titles(
+            "clients": client_names(
                 [writers.get(one.began, ""), writers.get(one.ended, ""), *(it.client for it in asked[one.name])]
             ),
             "questions": sum(bool(it.question) for it in asked[one.name]),
@@ -208,4 +208,4 @@ def _steps(
 
 
 def _memory_step(service: MemoryService, request: ViewRequest, at: datetime, memory: Memory, by: str) -> dict[str, Any]:
-    return {"at": at.isoformat(), "kind": "memory", "by": client_title(by), "memory": told(service, request, memory)}
+    return {"at": at.isoformat(), "kind": "memory", "by": client_name(by), "memory": told(service, request, memory)}

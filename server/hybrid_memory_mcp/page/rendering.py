@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from hybrid_memory.project_names import PERSON, PREFIX, project_of
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.inspector.client_words import client_title
+from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.table import VIEWS
 from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES, TIER_WORDS
 from hybrid_memory_mcp.inspector.view import View
@@ -88,7 +88,7 @@ def environment() -> Environment:
         "inert": inert,
         "excerpt": excerpt,
         "namespace_name": namespace_name,
-        "client_title": client_title,
+        "client_name": client_name,
     }
     made.globals |= {
         "static": static,

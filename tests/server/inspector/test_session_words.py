@@ -16,7 +16,7 @@ from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
 from hybrid_memory.store.readings import Way
 from hybrid_memory_mcp.inspector import session_names
-from hybrid_memory_mcp.inspector.client_words import client_title, client_titles
+from hybrid_memory_mcp.inspector.client_words import client_name, client_names
 from hybrid_memory_mcp.inspector.session_names import first_words, given_name, session_line, source_of
 from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import ViewRequest
@@ -150,12 +150,13 @@ def test_a_title_is_one_line_of_a_text_and_never_long(text):
         ("person (in claude-ai)", "Claude"),
         ("token laptop/claude-code", "Claude Code"),
         ("command line", "the command line"),
+        ("person (page)", "you"),
         ("my-own-agent", "my-own-agent"),
     ],
 )
 def test_a_program_is_called_as_its_makers_call_it(actor, title):
-    assert client_title(actor) == title
+    assert client_name(actor) == title
 
 
 def test_a_hook_and_its_client_are_one_program():
-    assert client_titles(["hook of codex", "", "codex"]) == ["Codex"]
+    assert client_names(["hook of codex", "", "codex"]) == ["Codex"]

@@ -61,7 +61,7 @@ def test_what_was_forgotten_is_shown_to_the_person_alone(told):
     told.service.forget(SCOPE, ForgetRequest(ids=(gone,)))
     html = told.get("/search?q=cat+in+Porto").text
     assert "Forgotten" in html
-    assert "no assistant is shown it" in html
+    assert "assistants do not get it" in html
 
 
 def test_a_wrong_date_is_a_page_that_says_so(told):
