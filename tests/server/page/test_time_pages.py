@@ -97,7 +97,7 @@ def test_an_insight_says_what_became_of_its_ground(page, moves):
     assert "already past then" in said(page.get("/insights"))
     page.service.clock.advance(days=1)
     page.service.forget(SCOPE, ForgetRequest(ids=(moves[1],)))
-    assert "evidence changed" in said(page.get("/insights?evidence=changed"))
+    assert "its basis has changed" in said(page.get("/insights?evidence=changed"))
 
 
 @pytest.mark.parametrize("path", ["/timeline", "/timeline?changes=1", "/insights", "/memories/{id}"])
