@@ -55,8 +55,8 @@ def test_when_did_it_learn_that_ada_moved_and_what_did_it_believe_before(newcome
     newcomer.ask("Where does Ada live?")
     newcomer.open("Ada lives in Porto.")
     read = newcomer.reads()
-    assert re.search(r"Learned on \w+ \d+ \w+ 20\d\d in claude-code", read)
-    assert re.search(r"What it believed before: Ada lives in Lisbon since March", read)
+    assert re.search(r"Learned on \w+ \d+ \w+ 20\d\d by Claude Code", read)
+    assert re.search(r"Believed before: Ada lives in Lisbon since March", read)
 
 
 def test_why_does_it_not_believe_that_ada_lives_in_madrid(newcomer):
@@ -64,7 +64,7 @@ def test_why_does_it_not_believe_that_ada_lives_in_madrid(newcomer):
     newcomer.open("Ada lives in Madrid.")
     read = newcomer.reads()
     assert "not trusted" in read
-    assert "More trusted, and current: this memory says something else" in read
+    assert "This one is trusted more and still holds" in read
 
 
 def test_what_does_it_know_about_maria(newcomer):

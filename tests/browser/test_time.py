@@ -45,7 +45,7 @@ def test_the_same_from_a_question_takes_two_actions(visit, life):
     page.wait_for_url(re.compile("/memories/"))
     lead = page.locator(".lead").inner_text()
     assert "Learned on" in lead
-    assert "What it believed before: Ada lives in Lisbon since March." in lead
+    assert "Believed before: Ada lives in Lisbon since March." in lead
 
 
 def test_the_handle_goes_back_to_what_was_believed(visit, life):
@@ -65,7 +65,7 @@ def test_the_keyboard_alone_goes_back_and_returns(visit, life):
     page.locator("#results-title", has_text="Believed on").wait_for()
     assert page.locator("#scrub").get_attribute("aria-valuetext") != "now"
     page.keyboard.press("End")
-    page.locator("#results-title", has_text="As it was learned").wait_for()
+    page.locator("#results-title", has_text="By when it was learned").wait_for()
     assert "as_of" not in page.url
 
 
@@ -99,6 +99,26 @@ def test_the_versions_of_a_memory_stand_below_each_other_word_by_word(visit, lif
     assert versions.count() == 3
     assert versions.first.locator("del").inner_text() == "Lisbon since March"
     assert versions.first.locator("ins").inner_text() == "Porto"
+
+
+def test_ten_memories_of_the_timeline_fit_a_screen_each_with_its_remarks_on_one_line(visit, life):
+    page = visit(life, size={"width": 1280, "height": 800}).open("/timeline")
+    page.locator(".moments").evaluate("one => { one.scrollIntoView(); scrollBy(0, -60) }")
+    seen = """all => all.map(one => one.getBoundingClientRect()).filter(one => one.top >= 60 && one.bottom <= innerHeight)"""
+    assert len(page.locator(".moments .card").evaluate_all(seen)) >= 10
+    assert max(one.bounding_box()["height"] for one in page.locator(".moments .card-foot").all()) < 30
+
+
+def test_the_keyboard_corrects_the_memory_whose_page_is_open(visit, life):
+    page = visit(life).open(f"/memories/{life.ids['porto']}")
+    page.keyboard.press("e")
+    assert page.locator("dialog.ask textarea").input_value() == "Ada lives in Porto."
+
+
+def test_the_keyboard_does_what_stands_behind_more_on_a_memory_s_own_page(visit, life):
+    page = visit(life).open(f"/memories/{life.ids['porto']}")
+    page.keyboard.press("o")
+    page.locator("dialog.ask", has_text="It was true until").wait_for()
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -10,6 +10,8 @@ from hybrid_memory_mcp.inspector.table import VIEWS
 pytestmark = pytest.mark.browser
 
 MENU = [view.path for view in VIEWS if "{" not in view.path]
+ONE = ["/names/Ada", "/sessions/atlas-ferries", "/memories/{porto}"]
+HANDHELD = {"width": 390, "height": 844}
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -26,6 +28,35 @@ def test_a_view_fits_a_phone(visit, life, path):
     page = seen.open(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert seen.violations() == []
+
+
+@pytest.mark.parametrize("path", ONE)
+def test_the_page_of_one_thing_fits_a_phone(visit, life, path):
+    seen = visit(life, size=PHONE)
+    page = seen.open(path.format(**life.ids))
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert seen.violations() == []
+
+
+@pytest.mark.parametrize("path", ["/names", "/search", "/names?namespace=default"])
+def test_the_head_leaves_a_phone_to_the_view(visit, life, path):
+    page = visit(life, size=HANDHELD).open(path)
+    assert page.locator(".top").bounding_box()["height"] <= 90
+    assert page.evaluate("document.documentElement.scrollWidth") <= HANDHELD["width"]
+
+
+@pytest.mark.parametrize("path", MENU)
+def test_the_menu_names_the_view_that_is_open_in_full(visit, life, path):
+    name = visit(life).open(path).locator(".menu a[aria-current] > span").first
+    assert name.evaluate(
+        "one => one.scrollWidth <= one.clientWidth && getComputedStyle(one).textOverflow !== 'ellipsis'"
+    )
+
+
+@pytest.mark.parametrize("path", ["/names", "/sessions"])
+def test_the_labels_above_a_list_stand_on_one_line(visit, life, path):
+    labels = visit(life).open(path).locator(".filters > .field > span")
+    assert len({round(one.bounding_box()["y"]) for one in labels.all()}) == 1
 
 
 @pytest.mark.parametrize("path", MENU)

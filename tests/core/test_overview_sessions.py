@@ -9,7 +9,7 @@ from tests.core.speaking import remember
 
 from hybrid_memory.model import MemoryType
 from hybrid_memory.overview.recalls import ReadingFilter, by_day, gaps, most_used
-from hybrid_memory.overview.sessions import SessionOrder, rows_of_session, session_page, summary_of
+from hybrid_memory.overview.sessions import SessionOrder, rows_of_session, session_page, session_starts, summary_of
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 
@@ -49,8 +49,22 @@ def test_a_page_tells_how_many_there_are_on_all(told, scope):
     assert ([one.name for one in page.sessions], page.total) == (["Lunch"], 3)
 
 
-def test_a_session_is_found_by_a_part_of_its_name_in_any_case(told, scope):
-    assert [one.name for one in look(told, scope, session_page, named="lUN").sessions] == ["Lunch"]
+def test_some_sessions_alone_are_shown_by_their_names(told, scope):
+    assert [one.name for one in look(told, scope, session_page, named={"Lunch", "tea"}).sessions] == ["Lunch"]
+
+
+def test_a_session_opens_with_the_first_memory_that_is_still_found(told, scope):
+    ids = [one for _, one in told.look(scope, lambda columns, _: rows_of_session(columns, "Lunch"))]
+    told.forget(scope, ForgetRequest(ids=(ids[0],)))
+    start = look(told, scope, session_starts)["Lunch"]
+    assert (start.began, start.opening) == (ids[0], ids[1])
+
+
+def test_of_a_session_of_which_nothing_is_found_only_the_beginning_is_known(told, scope):
+    (only,) = [one for _, one in told.look(scope, lambda columns, _: rows_of_session(columns, "dinner"))]
+    told.forget(scope, ForgetRequest(ids=(only,)))
+    start = look(told, scope, session_starts)["dinner"]
+    assert (start.began, start.opening) == (only, None)
 
 
 def test_a_session_tells_what_of_it_still_holds(told, scope):

@@ -1,7 +1,9 @@
-"""The names that stand in memories: people, places, projects, files; how often each, and when. Pure.
+"""The names in memories: people, places, projects, files; how often each, and when. Pure.
 
-What a single text leaves open is decided by all of them: a word that opens its sentence is a name if it is written as one
-elsewhere, or if it is no common word and never stands there in small letters.
+What a single text leaves open, all of them decide: a word that opens its sentence is a name if it is written as one elsewhere, or
+if it is uncommon and never written small. An acronym that always follows an article or a number, or says more of a word behind it
+("a PR", "40 GB", "our PCI audit"), is a common noun; so is a German noun that mostly follows an article ("die Prüfung"). Languages,
+peoples and days of the week have capitals too, and are not listed.
 """
 
 from __future__ import annotations
@@ -34,9 +36,24 @@ _COMMON = 9_000  # words of this rank and below are as good as never names where
 _SWALLOWED = 0.8  # a word that stands so often within one longer name is no name of its own
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
 _NEVER = frozenset().union(*FUNCTION_WORDS.values()) | word_set(
-    "user users assistant let yep yeah hi hello hey thanks bye tv pm am"
+    "user users assistant let yep yeah hi hello hey thanks bye tv pm am "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays"
 )
+_PEOPLES = word_set(
+    "african american arab arabic argentinian asian australian austrian belgian brazilian british bulgarian canadian catalan chinese "
+    "colombian croatian czech danish dutch egyptian english estonian european finnish french german greek hebrew hungarian icelandic "
+    "indian indonesian iranian irish israeli italian japanese korean latin latvian lithuanian mexican nigerian norwegian pakistani "
+    "persian polish portuguese romanian russian scottish serbian slovak slovenian spanish swedish swiss thai turkish ukrainian "
+    "vietnamese welsh deutsch englisch französisch italienisch spanisch"
+)
+_BEFORE_NOUNS = word_set(
+    "a an my our your his her its their each every this that these those one two no any another some "
+    "der die das den dem des ein eine einen einem einer eines kein keine keinen mein meine meinen meinem meiner unser unsere unserer "
+    "im am zum zur beim vom ins ans jede jeden jeder dieser diese dieses pro le la les un une des mon ma mes notre nos uma um una"
+)
+_NEAR = 40  # characters in which the words before and behind a name are looked for
 _AROUND = LazyPattern(r"^[^\w]+|[^\w]+$")
+_NO_NAME = LazyPattern(r"[A-Z]{2,}s|[^\W\d_]\d|\d+h\d*")  # "PRs", "A4", "18h30"
 _CONTRACTED = LazyPattern(r"['’](?:re|m|ll|ve|d|t|s)$", re.IGNORECASE)
 _BRACKETS = LazyPattern(r"[【】「」『』《》〈〉（）()\[\]{}]")
 
@@ -68,6 +85,7 @@ class NameTable:
         self._code_of: dict[str, int] = {}
         self._spellings: list[Counter[str]] = []
         self._sure: list[int] = []
+        self._as_nouns: list[int] = []
         self._speakers: set[int] = set()
         self._codes = GrowableArray(np.int32)
         self._places = GrowableArray(np.int32)
@@ -84,6 +102,7 @@ class NameTable:
             code = self._code(plain)
             self._spellings[code][plain] += 1
             self._sure[code] += sure
+            self._as_nouns[code] += (not sure or _is_acronym(plain)) and _only_as_noun(content, plain)
             if speaker and name == " ".join(speaker.split()):
                 self._speakers.add(code)
             self._codes.append(code)
@@ -133,6 +152,7 @@ class NameTable:
             code = self._code_of[folded] = len(self._spellings)
             self._spellings.append(Counter())
             self._sure.append(0)
+            self._as_nouns.append(0)
         return code
 
     def _written(self, code: int) -> str:
@@ -149,23 +169,33 @@ class NameTable:
         singles = [code for code in np.flatnonzero(number).tolist() if " " not in self._written(code)]
         words = [self._written(code) for code in singles]
         for code, word, share in zip(singles, words, shares(words), strict=True):
-            is_name[code] = code in self._speakers or self._is_name(word, self._sure[code], int(number[code]), share)
-        longer: list[tuple[int, list[int]]] = []
+            is_name[code] = code in self._speakers or self._is_name(code, word, int(number[code]), share)
+        within: dict[int, list[int]] = {}  # how often a word is a part of which longer names
         for folded, code in self._code_of.items():
             if number[code] and " " in folded:
-                parts = [self._code_of.get(part, -1) for part in folded.split()]
-                is_name[code] = code in self._speakers or all(part >= 0 and is_name[part] for part in parts)
-                if is_name[code]:
-                    longer.append((code, parts))
-        for code, parts in longer:
-            for part in parts:
-                if part >= 0 and part not in self._speakers and number[code] >= _SWALLOWED * number[part]:
-                    is_name[part] = False
+                words = folded.split()
+                parts = [self._code_of.get(part, -1) for part in words]
+                named = [part >= 0 and bool(is_name[part]) for part in parts]
+                # "British Museum" is a name, though "British" is none.
+                whole = named[-1] and all(one or word in _PEOPLES for one, word in zip(named, words, strict=True))
+                is_name[code] = code in self._speakers or whole
+                for part in parts if whole else ():
+                    within.setdefault(part, []).append(int(number[code]))
+        for code, counts in within.items():
+            # Of "Gloucester Road" and "Colston Road" no road is left; Ada Nowak and Ada Silva are two.
+            in_longer = sum(counts) if _is_common(self._written(code)) else max(counts)
+            if code >= 0 and code not in self._speakers and in_longer >= _SWALLOWED * number[code]:
+                is_name[code] = False
         return is_name
 
-    def _is_name(self, word: str, sure: int, number: int, share: float | None) -> bool:
+    def _is_name(self, code: int, word: str, number: int, share: float | None) -> bool:
+        sure = self._sure[code]
         if _is_code(word) or (not word.isascii() and not (word[0].isupper() or word[0].islower())):
             return sure > 0
+        # An acronym is a name where it is used as one at all ("NATS is live", "the NATS cluster").
+        nouns, read = self._as_nouns[code], self._spellings[code].total()
+        if word.casefold() in _PEOPLES or (nouns == read if _is_acronym(word) else nouns > _USUALLY * read):
+            return False
         if sure:
             return share is None or share > _USUALLY
         return (share is None or share > _USUALLY) and number > 1 and not _is_common(word)
@@ -175,11 +205,40 @@ def _may_be_name(name: str) -> bool:
     """Return False for what is none however it is written: too long or short, a number, a common word, "you're", brackets inside."""
     if not 1 < len(name) <= _LONGEST or name.isdigit() or name.casefold() in _NEVER:
         return False
-    return _CONTRACTED.search(name) is None and _BRACKETS.search(name) is None
+    return not (_NO_NAME.fullmatch(name) or _CONTRACTED.search(name) or _BRACKETS.search(name))
 
 
 def _is_code(word: str) -> bool:
     return any(map(str.isdigit, word)) or any(mark in word for mark in "_/.:@")
+
+
+def _is_acronym(word: str) -> bool:
+    return word.isupper() and word.isalpha()
+
+
+def _only_as_noun(text: str, word: str) -> bool:
+    """Return whether a word follows an article or a number wherever it stands; an acronym also if it says more of the next word."""
+    at, found = text.find(word), False
+    while at >= 0:
+        end = at + len(word)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            found = True
+            if not _follows_article(text[max(at - _NEAR, 0) : at]) and not (
+                _is_acronym(word) and _precedes_noun(text[end : end + _NEAR])
+            ):
+                return False
+        at = text.find(word, end)
+    return found
+
+
+def _follows_article(before: str) -> bool:
+    last = before.split()[-1:] if before[-1:].isspace() else []
+    return bool(last) and (last[0].casefold() in _BEFORE_NOUNS or last[0][-1].isdigit())
+
+
+def _precedes_noun(behind: str) -> bool:
+    following = behind[1:].split()[:1] if behind[:1] in (" ", "-") else []
+    return bool(following) and following[0][0].islower() and _AROUND.sub("", following[0]) not in _NEVER
 
 
 def _is_common(word: str) -> bool:
@@ -203,9 +262,9 @@ def others_named(
         together = {part for one in found if " " in one for part in one.split()}
         for one, sure in found.items():
             folded = one.casefold()
-            if asked & set(folded.split()) or one in together or not _may_be_name(one):
+            if asked & set(folded.split()) or one in together or folded in _PEOPLES or not _may_be_name(one):
                 continue
-            if sure or known(one):
+            if known(one) or (sure and not _is_acronym(one)):
                 counts[folded] += 1
                 spelled.setdefault(folded, one)
     return [(spelled[one], count) for one, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]

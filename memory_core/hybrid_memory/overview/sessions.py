@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -51,6 +51,15 @@ class SessionSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStart:
+    """How a session began: when, with which memory, and with which of those that are still found (None: none is)."""
+
+    first: datetime
+    began: MemoryId
+    opening: MemoryId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPage:
     """Some sessions in order, and how many there are on all pages."""
 
@@ -74,18 +83,18 @@ def session_page(
     columns: MemoryColumns,
     now: datetime,
     *,
-    named: str = "",
+    named: Collection[str] | None = None,
     order: SessionOrder = SessionOrder.LATEST,
     offset: int = 0,
     limit: int = 50,
 ) -> SessionPage:
-    """Return one page of the sessions whose names hold a text, whatever the case of its letters."""
+    """Return one page of the sessions, of those with some names alone if any are given."""
     runs = _runs(columns)
     names = columns.sessions.names
     codes = columns.session.values[runs.rows[runs.begins]]
     chosen = np.arange(len(codes), dtype=np.intp)
-    if wanted := named.casefold():
-        chosen = np.array([at for at, code in enumerate(codes.tolist()) if wanted in names[code].casefold()], np.intp)
+    if named is not None:
+        chosen = np.array([at for at, code in enumerate(codes.tolist()) if names[code] in named], np.intp)
     created = columns.created_at.values
     if order is SessionOrder.LARGEST:
         key = -(runs.ends - runs.begins)[chosen]
@@ -99,6 +108,22 @@ def session_page(
         sessions=tuple(_summary(columns, runs.of(at), live, names[codes[at]]) for at in page.tolist()),
         total=len(chosen),
     )
+
+
+def session_starts(columns: MemoryColumns, now: datetime) -> dict[str, SessionStart]:
+    """Return how each session began, by its name."""
+    runs = _runs(columns)
+    live = columns.visible(now)
+    starts = {}
+    for at, code in enumerate(columns.session.values[runs.rows[runs.begins]].tolist()):
+        rows = runs.of(at)
+        current = rows[live[rows]][:1]
+        starts[columns.sessions.names[code]] = SessionStart(
+            first=from_micros(int(columns.created_at.values[rows[0]])),
+            began=_ids(columns, rows[:1])[0],
+            opening=_ids(columns, current)[0] if len(current) else None,
+        )
+    return starts
 
 
 def rows_of_session(columns: MemoryColumns, name: str) -> list[tuple[datetime, MemoryId]]:

@@ -3,12 +3,12 @@
 const CARD_KEY = "io.github.hybrid-memory-mcp/card";
 
 const WORDS_OF_TIER = {
-  sensory: ["just heard", "Sensory memory: heard a moment ago. It is weighed as soon as more comes in."],
-  short_term: ["in mind", "Short-term memory: what the present conversation turns on. Repetition and use carry it further."],
-  long_term: ["kept", "Long-term memory: what has earned its place, by importance, repetition, use or a pin."],
-  faded: ["faded", "Faded: it left the buffers without earning a place. It is still found when asked for."],
-  working: ["at work", "Working memory: a task of the present conversation; it is over when that ends."],
-  episodic: ["episode", "Episodic memory: something that happened, kept with its time."],
+  sensory: ["just heard", "Heard a moment ago. When a few more come in, it is kept in mind or fades."],
+  short_term: ["in mind", "From the current conversation. What is repeated or used is kept."],
+  long_term: ["kept", "Kept because it is important, repeated, used or pinned."],
+  faded: ["faded", "It did not seem important enough to keep. A search still finds it."],
+  working: ["at work", "A task of the current conversation. It ends with it."],
+  episodic: ["episode", "Something that happened, kept with its time."],
 };
 
 const WORDS_OF_TRUST = {

@@ -14,7 +14,7 @@ from hybrid_memory.model import Trust
 from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.cli.memory_text import marks_of, print_memory
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, shown
-from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS
+from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.event_words import event_in_words
 from hybrid_memory_mcp.page.words import count
 
@@ -75,7 +75,7 @@ def _events_of(events: Sequence[Mapping[str, Any]], memory_id: str) -> Iterator[
             continue
         details = [part for part in words["details"] if part != _OF_THE_FORMER]
         title = words["title"].partition(":")[0]
-        by = one["by"].removeprefix(ACTOR_OF_HOOKS)
+        by = client_name(one["by"])
         yield Text.assemble(
             moment(one["at"]), "  ", cell(f"{title} by {by}"), cell(f": {'; '.join(details)}" if details else "", "dim")
         )

@@ -98,6 +98,8 @@ def print_whole(memory: MemoryJson) -> None:
 
 def fields_of(memory: MemoryJson) -> list[tuple[str, str]]:
     """Return the fields of a memory in words, those that say something."""
+    from hybrid_memory_mcp.inspector.session_names import session_line
+
     recalls = f"{memory.get('recalls', 0)} times" + (
         f", last {moment(memory['recalled_at'])}" if memory.get("recalled_at") else ""
     )
@@ -114,7 +116,7 @@ def fields_of(memory: MemoryJson) -> list[tuple[str, str]]:
         ("said by", memory.get("speaker")),
         ("tags", ", ".join(memory.get("tags", ()))),
         ("source", memory.get("source")),
-        ("session", memory.get("session")),
+        ("session", session_line(memory.get("session", ""))),
         ("namespace", memory.get("namespace")),
         ("key", memory.get("key")),
         ("metadata", _metadata(memory.get("metadata"))),

@@ -36,10 +36,12 @@ _NEXT_SHOWN = 12  # memories that come next; a person reads a few
 ANY = "any"
 """A client without a hook, which reads its brief by calling the tool."""
 _WITH_HOOK = tuple(name for name, events in EVENT_NAMES.items() if "session-start" in events)
-_BY_HOOK = "{title} is given this text by a hook when a conversation begins, before you type anything."
-_BY_TOOL = "An assistant reads this text when it calls read_memories without a question, which it is asked to do first."
-_SWITCHED_OFF = "Hooks give no brief at the moment: brief = false in the table [hooks] of config.toml. This is what they would give."
-_NOTHING = "Nothing is given yet: nothing is known that is worth a brief."
+_BY_HOOK = "{title} gets this text when a conversation begins, before you type anything."
+_BY_TOOL = "An assistant reads this text first, by calling read_memories without a question."
+_SWITCHED_OFF = (
+    "Briefs are switched off (`brief = false` under `[hooks]` in config.toml). This is what assistants would get."
+)
+_NOTHING = "Nothing yet: no memory is worth a brief so far."
 
 
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:

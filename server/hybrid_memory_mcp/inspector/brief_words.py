@@ -1,4 +1,4 @@
-"""Why a line stands in a brief, or a memory does not, in words. Pure."""
+"""Why a line is in a brief, or a memory does not, in words. Pure."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ DROPPED: Mapping[Dropped, str] = {
     Dropped.TAKEN_BACK: "A later memory takes it back.",
     Dropped.PAST: "It is over.",
     Dropped.REPEATS: "Another line says nearly the same.",
-    Dropped.UNTRUSTED: "It comes from a tool or an import, which have only a part of the lines.",
-    Dropped.DISPUTES: "It contradicts a more trusted memory, and never stands without it.",
+    Dropped.UNTRUSTED: "It comes from a tool or an import, which get only some of the lines.",
+    Dropped.DISPUTES: "It contradicts a more trusted memory, and is only shown with it.",
 }
 """Why a memory that was looked at has no line."""
 
-NO_ROOM = "It comes next: there was no room left for it."
+NO_ROOM = "There was no room left for it."
 ROOM_LEFT = "It is among the newest, and there was room left."
 
 _USER, _FAMILY = Aspect.ABOUT_USER, Aspect.ABOUT_FAMILY
@@ -63,8 +63,8 @@ _PREFERENCES: tuple[tuple[Aspect, str], ...] = (
     (Aspect.PREFERENCE, "It is something that somebody prefers."),
 )
 _PLAIN: Mapping[Queue, str] = {
-    Queue.PINNED: "It is pinned, so it stands in every brief.",
-    Queue.WORKING: "It belongs to a task at hand (working memory).",
+    Queue.PINNED: "It is pinned, so it is in every brief.",
+    Queue.WORKING: "It belongs to a current task.",
     Queue.COMMITMENTS: "It is still to be done.",
     Queue.DECISIONS: "It is a decision.",
     Queue.LAST_SESSION: "It was said in one of the last conversations.",
@@ -83,9 +83,9 @@ def why_in_brief(memory: Memory, line: Line | None, dropped: Dropped | None = No
     if line.section is SECTION_OF[line.queue]:
         return why
     if memory.disputes is not None:
-        return f"{why} It stands under “Recent”, because another memory says otherwise."
+        return f"{why} It is listed under “Recent”, because another memory says otherwise."
     if is_untrusted(memory):
-        return f"{why} It stands under “Recent”, because it comes from a tool or an import."
+        return f"{why} It is listed under “Recent”, because it comes from a tool or an import."
     return why
 
 
@@ -98,4 +98,4 @@ def _told(memory: Memory, line: Line) -> str:
 
 def why_next(dropped: Dropped | None) -> str:
     """Return why a memory comes behind a brief."""
-    return NO_ROOM if dropped is None else f"{DROPPED[dropped]} So it comes behind the others."
+    return NO_ROOM if dropped is None else f"{DROPPED[dropped]} So it ranks below the others."

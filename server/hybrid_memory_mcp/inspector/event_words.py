@@ -13,7 +13,7 @@ from hybrid_memory_mcp.inspector.tier_words import TIER_WORDS
 _TRUST_WORDS = {
     Trust.UNTRUSTED: "not trusted",
     Trust.AGENT: "an assistant's word",
-    Trust.USER: "the person's word",
+    Trust.USER: "your word",
     Trust.CONFIRMED: "confirmed",
 }
 _TITLES = {
@@ -41,17 +41,17 @@ _PLAIN = {
     "current again": "counts again",
     "restored": "can be found again",
     "forgotten": "is no longer found",
-    "pinned": "stands at the head of each brief",
-    "no longer pinned": "stands at the head of each brief no longer",
-    "served as evidence": "became evidence for an insight",
+    "pinned": "comes first in every brief",
+    "no longer pinned": "no longer comes first in every brief",
+    "served as evidence": "an insight rests on it",
     "expires at changed": "its end was changed",
     "parents changed": "what it rests on was changed",
-    "disputes changed": "what it speaks against was changed",
+    "disputes changed": "what it contradicts was changed",
     "erased for good": "its words are gone",
-    "verdict true": "a person called it true",
-    "verdict untrue": "a person called it untrue",
-    "verdict ended": "a person said that it is over",
-    "verdict withdrawn": "what a person had judged of it was taken back",
+    "verdict true": "you confirmed it",
+    "verdict untrue": "you called it untrue",
+    "verdict ended": "you said that it is over",
+    "verdict withdrawn": "your judgement was taken back",
 }
 _VERDICTS = {"verdict true": "Called true", "verdict untrue": "Called untrue", "verdict ended": "Called over"}
 _TIER = "|".join(Tier)
@@ -59,10 +59,10 @@ _TRUST = "|".join(Trust)
 _MOVED = re.compile(rf"({_TIER}) to ({_TIER})(?: \((.*)\))?")
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (_MOVED, lambda found: _moved(found[1], found[2], found[3])),
-    (re.compile(rf"({_TIER})"), lambda found: f"began in {TIER_WORDS[Tier(found[1])].full}"),
+    (re.compile(rf"({_TIER})"), lambda found: f"began as “{TIER_WORDS[Tier(found[1])].short}”"),
     (re.compile(r"superseded by (\S+)"), lambda _: "was replaced by a newer version"),
     (re.compile(r"supersedes (\S+)"), lambda _: "took the place of an earlier one"),
-    (re.compile(r"disputes (\S+)"), lambda _: "says something else than another one"),
+    (re.compile(r"disputes (\S+)"), lambda _: "contradicts another one"),
     (re.compile(r"importance ([\d.]+) to ([\d.]+)"), lambda found: f"importance from {found[1]} to {found[2]}"),
     (
         re.compile(rf"trust ({_TRUST}) to ({_TRUST})"),
@@ -129,5 +129,5 @@ def _detail(part: str) -> str:
 
 
 def _moved(before: str, after: str, reason: str | None) -> str:
-    moved = f"moved from {TIER_WORDS[Tier(before)].full} to {TIER_WORDS[Tier(after)].full}"
+    moved = f"moved from “{TIER_WORDS[Tier(before)].short}” to “{TIER_WORDS[Tier(after)].short}”"
     return f"{moved}: {why_it_moved(reason)}" if reason else moved

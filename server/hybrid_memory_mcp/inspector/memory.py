@@ -19,9 +19,11 @@ from hybrid_memory.overview.lineage import versions_of
 from hybrid_memory.overview.times import MemoryTimes, times_of
 from hybrid_memory.project_names import project_of
 from hybrid_memory_mcp.inspector.calendar import Axis
+from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.event_words import event_in_words
 from hybrid_memory_mcp.inspector.life import life_of, times_as_json
 from hybrid_memory_mcp.inspector.readings import readings_of
+from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import told
 from hybrid_memory_mcp.inspector.word_diff import word_diff
 
@@ -211,7 +213,7 @@ def _versions(
         }
         version["spans"] = axis.spans(times_of(one, links.successor(one), now), now)
         if one.id in writers:
-            version |= {"by": writers[one.id].by, "action": writers[one.id].action}
+            version |= {"by": client_name(writers[one.id].by), "action": writers[one.id].action}
         if versions and versions[-1]["number"] == version["number"] - 1:
             version["diff"] = word_diff(versions[-1]["content"], version["content"])
         versions.append(version)
@@ -220,7 +222,13 @@ def _versions(
 
 def _event(event: MemoryEvent) -> dict[str, Any]:
     words = event_in_words(event.action, event.note)
-    moment = {"at": event.at.isoformat(), "id": event.id, "action": event.action, "by": event.by, "note": event.note}
+    moment = {
+        "at": event.at.isoformat(),
+        "id": event.id,
+        "action": event.action,
+        "by": client_name(event.by),
+        "note": event.note,
+    }
     return moment | {"title": words["title"], "details": words["details"]}
 
 
@@ -231,11 +239,12 @@ def _written(
     first = next((one for one in events if one.id == memory.id), None)
     shown = told(service, request, memory)
     written = {
-        "by": first.by if first else None,
+        "by": client_name(first.by) if first else None,
         "action": event_in_words(first.action, first.note)["title"] if first else None,
         "imported_from": first.action.split(" ")[1] if first and first.action.startswith("import ") else None,
         "at": memory.created_at.isoformat(),
         "session": shown["session"],
+        "session_title": session_titles(service, request, [memory.session])[memory.session],
         "agent": memory.agent if memory.agent != "default" else None,
         "source": shown.get("source"),
         "speaker": shown.get("speaker"),

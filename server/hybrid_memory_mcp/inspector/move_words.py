@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _WORDS = {
-    "the sensory buffer was full": "more came in, so all that was just heard was weighed",
-    "below the threshold of short-term": "it seemed too unimportant to keep in mind",
+    "the sensory buffer was full": "more came in, so everything just heard was sorted",
+    "below the threshold of short-term": "it did not seem important enough to keep in mind",
     "the short-term buffer was full": "newer things took its place",
     "the session ended": "the conversation ended",
     "repeated": "it was said again",
@@ -36,4 +36,4 @@ def _part(reason: str) -> str:
     for pattern, words in _COUNTED:
         if found := pattern.fullmatch(reason):
             return words.format(found[1])
-    return "it was told again, to be kept" if reason.startswith(_AGAIN) else reason
+    return "it was said again, to be kept" if reason.startswith(_AGAIN) else reason

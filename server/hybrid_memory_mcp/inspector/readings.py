@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.overview.recalls import ReadingFilter
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
+from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
@@ -95,8 +96,9 @@ def _did(one: Reading) -> str:
 def with_memories(service: MemoryService, request: ViewRequest, readings: Sequence[Reading]) -> list[dict[str, Any]]:
     """Return readings with ``memories``, the first of those that were shown, and ``more``, how many further ones there were.
 
-    One that is not there any more is left out.
+    One that is not there any more is left out. ``session_title`` is what a person calls the conversation.
     """
+    titles = session_titles(service, request, (one.session for one in readings if one.session))
     known = fetched(service, request, (id_ for one in readings for id_ in one.shown[:MEMORIES_OF_A_READING]))
     return [
         reading_as_json(one)
@@ -104,6 +106,7 @@ def with_memories(service: MemoryService, request: ViewRequest, readings: Sequen
             "memories": [
                 told(service, request, known[id_]) for id_ in one.shown[:MEMORIES_OF_A_READING] if id_ in known
             ],
+            "session_title": titles.get(one.session, ""),
             "more": max(len(one.shown) - MEMORIES_OF_A_READING, 0),
         }
         for one in readings

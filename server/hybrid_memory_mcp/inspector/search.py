@@ -22,6 +22,7 @@ from hybrid_memory.search_reasons import LeftOut, Reason, SearchReasons
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.inspector.question_words import as_written, understood_in_words
 from hybrid_memory_mcp.inspector.score_words import score_terms, why_found
+from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 from hybrid_memory_mcp.mcp_api.errors import argument_problems
 from hybrid_memory_mcp.mcp_api.moments import CallTime
@@ -47,30 +48,30 @@ _CHOICES = 50  # names that are offered for a filter
 
 BUDGET = "budget"
 _SAYS: Mapping[str, str] = {
-    BUDGET: "Fits no more into the {budget} tokens of the answer; it comes on the next page.",
-    Reason.EARLIER: "Stood on an earlier page.",
+    BUDGET: "Does not fit into the answer's {budget} tokens; it comes on the next page.",
+    Reason.EARLIER: "Was on an earlier page.",
     Reason.LIMIT: "Matches, but an answer holds {limit} memories; it comes on the next page.",
     Reason.UNKNOWN: "Nothing seems to be known about this, so only the nearest are shown.",
-    Reason.SHARE: "Comes from a tool or an import: those take only a part of the first places.",
-    Reason.CUT_OFF: "The scores fall off before it: it has much less to do with the question than those shown.",
-    Reason.WEAK: "Neither its words nor its meaning have to do with the question, beside the others.",
+    Reason.SHARE: "Comes from a tool or an import, which get only some of the first places.",
+    Reason.CUT_OFF: "Has much less to do with the question than those shown.",
+    Reason.WEAK: "Neither its words nor its meaning have much to do with the question.",
     Reason.LATER: "Was learned after the moment that you ask about.",
-    Reason.FORGOTTEN: "Was forgotten: no assistant is shown it until it is restored.",
+    Reason.FORGOTTEN: "Was forgotten: assistants do not get it until it is restored.",
     Reason.REPLACED: "Was replaced by a newer version, which is shown in its place.",
-    Reason.EXPIRED: "Held until a time that is over.",
+    Reason.EXPIRED: "Was true until a time that has passed.",
 }
 _TITLES: Mapping[str, str] = {
     BUDGET: "No room in the answer",
     Reason.EARLIER: "On an earlier page",
-    Reason.LIMIT: "Behind the first ones",
-    Reason.UNKNOWN: "Near, but probably no answer",
+    Reason.LIMIT: "Further down",
+    Reason.UNKNOWN: "Similar, but probably no answer",
     Reason.SHARE: "From tools and imports, waiting",
     Reason.CUT_OFF: "Much weaker",
     Reason.WEAK: "Hardly related",
     Reason.LATER: "Not known yet at that time",
     Reason.FORGOTTEN: "Forgotten",
     Reason.REPLACED: "Replaced by newer versions",
-    Reason.EXPIRED: "No longer in force",
+    Reason.EXPIRED: "No longer true",
 }
 _IN_ORDER = (
     Reason.EARLIER,
@@ -157,12 +158,13 @@ def _own_name(name: str) -> str:
     return next((own for own, to in (*_FILTERS.items(), *_NUMBERS.items()) if to == last), last)
 
 
-def _choices(service: MemoryService, request: ViewRequest) -> dict[str, list[str]]:
-    """Return known names for the filters."""
-    return {
+def _choices(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
+    """Return known names for the filters; ``session_titles`` says what a person calls each conversation."""
+    known = {
         name: service.suggest(request.scope, kind, "", _CHOICES)
         for name, kind in (("tags", "tag"), ("session", "session"), ("speaker", "speaker"))
     }
+    return known | {"session_titles": session_titles(service, request, known["session"])}
 
 
 @dataclass(frozen=True)

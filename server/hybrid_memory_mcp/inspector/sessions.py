@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Memory, MemoryId
-from hybrid_memory.overview.sessions import SessionOrder, SessionSummary, rows_of_session, session_page, summary_of
+from hybrid_memory.overview.sessions import (
+    SessionOrder,
+    SessionSummary,
+    rows_of_session,
+    session_page,
+    summary_of,
+)
 from hybrid_memory.retrieval.arrays import UNKNOWN
 from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.store.readings import Reading
 from hybrid_memory.store.writing import ChangeType
+from hybrid_memory_mcp.inspector.client_words import client_name, client_names
 from hybrid_memory_mcp.inspector.readings import fetched, latest, with_memories
+from hybrid_memory_mcp.inspector.session_names import first_words, given_name, source_of
+from hybrid_memory_mcp.inspector.session_words import session_titles, starts_of
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
@@ -29,11 +38,11 @@ _STEPS = 100  # of one session on a page
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     """Return one page of the sessions.
 
-    Parameters: ``q`` (a part of the name), ``order`` (latest, oldest, largest), ``page``, ``limit``.
+    Parameters: ``q`` (a part of the title or of the program), ``order`` (latest, oldest, largest), ``page``, ``limit``.
 
-    Each session has ``name``, ``memories``, ``current``, ``forgotten``, ``replaced``, ``first``, ``last``, ``clients`` (who wrote or asked
-    there), ``questions``, ``unanswered``, ``month`` (under which it stands in this order) and ``learned``, up to three memories that weigh
-    most.
+    Each session has ``name``, ``title`` (what a person calls it), ``memories``, ``current``, ``forgotten``, ``replaced``, ``first``,
+    ``last``, ``clients`` (who wrote or asked there), ``questions``, ``unanswered``, ``month`` (its heading in this order) and
+    ``learned``, up to three memories that weigh most.
     """
     order = request.text("order", SessionOrder.LATEST)
     if order not in {one.value for one in SessionOrder}:
@@ -41,7 +50,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     page, limit = request.number("page", 1, most=100_000), request.number("limit", _PAGE, most=200)
     find = partial(
         session_page,
-        named=request.text("q"),
+        named=_named(service, request, request.text("q")),
         order=SessionOrder(order),
         offset=(page - 1) * limit,
         limit=limit,
@@ -81,8 +90,9 @@ def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     told_of = _told(service, request, [summary])[0] if summary is not None else None
     return {
         "name": _shown_name(service, request, name),
+        "title": told_of["title"] if told_of else _asked_title(service, request, name, asked),
         "summary": told_of,
-        "clients": told_of["clients"] if told_of else list(dict.fromkeys(one.client for one in asked)),
+        "clients": told_of["clients"] if told_of else client_names(one.client for one in asked),
         "questions": sum(bool(one.question) for one in asked),
         "readings": len(asked),
         "first": steps[0][0].isoformat(),
@@ -92,6 +102,15 @@ def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "limit": limit,
         "steps": _steps(service, request, shown),
     }
+
+
+def _named(service: MemoryService, request: ViewRequest, words: str) -> set[str] | None:
+    """Return the sessions in whose title, name or program some words stand, in any case; None for no words."""
+    if not words:
+        return None
+    wanted = words.casefold()
+    titles = session_titles(service, request, starts_of(service, request))
+    return {name for name, title in titles.items() if wanted in f"{title}\n{name}\n{source_of(name)}".casefold()}
 
 
 def _month(request: ViewRequest, order: SessionOrder, one: SessionSummary) -> str:
@@ -116,6 +135,14 @@ def _shown_name(service: MemoryService, request: ViewRequest, name: str) -> str:
     return name if request.reveal else service.secrets.shown_text(name)
 
 
+def _asked_title(service: MemoryService, request: ViewRequest, name: str, asked: Sequence[Reading]) -> str:
+    """Return the title of a session in which nothing was kept: its first question, where it has no name of its own."""
+    question = next((one.question for one in reversed(asked) if one.question), "")
+    if given_name(name) is None and question:
+        return first_words(question)
+    return session_titles(service, request, [name])[name]
+
+
 def _asked_in(service: MemoryService, request: ViewRequest, name: str) -> list[Reading]:
     names = {name, masked(name)} - {""}
     return [one for one in latest(service, request) if one.session in names]
@@ -124,6 +151,7 @@ def _asked_in(service: MemoryService, request: ViewRequest, name: str) -> list[R
 def _told(service: MemoryService, request: ViewRequest, sessions: Sequence[SessionSummary]) -> list[dict[str, Any]]:
     learned = fetched(service, request, (id_ for one in sessions for id_ in one.learned))
     writers = _writers(service, request, [id_ for one in sessions for id_ in (one.began, one.ended)])
+    titles = session_titles(service, request, [one.name for one in sessions])
     asked: dict[str, list[Reading]] = {}
     for reading in latest(service, request):
         asked.setdefault(reading.session, []).append(reading)
@@ -131,14 +159,15 @@ def _told(service: MemoryService, request: ViewRequest, sessions: Sequence[Sessi
     return [
         {
             "name": _shown_name(service, request, one.name),
+            "title": titles[one.name],
             "memories": one.memories,
             "current": one.current,
             "forgotten": one.forgotten,
             "replaced": one.replaced,
             "first": one.first.isoformat(),
             "last": one.last.isoformat(),
-            "clients": _names(
-                writers.get(one.began, ""), writers.get(one.ended, ""), *(it.client for it in asked[one.name])
+            "clients": client_names(
+                [writers.get(one.began, ""), writers.get(one.ended, ""), *(it.client for it in asked[one.name])]
             ),
             "questions": sum(bool(it.question) for it in asked[one.name]),
             "unanswered": sum(it.is_unanswered for it in asked[one.name]),
@@ -146,11 +175,6 @@ def _told(service: MemoryService, request: ViewRequest, sessions: Sequence[Sessi
         }
         for one in sessions
     ]
-
-
-def _names(*names: str) -> list[str]:
-    """Return the names of clients, each once: a hook of a client is that client."""
-    return list(dict.fromkeys(name.removeprefix("hook of ") for name in names if name))
 
 
 def _writers(service: MemoryService, request: ViewRequest, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
@@ -184,4 +208,4 @@ def _steps(
 
 
 def _memory_step(service: MemoryService, request: ViewRequest, at: datetime, memory: Memory, by: str) -> dict[str, Any]:
-    return {"at": at.isoformat(), "kind": "memory", "by": by, "memory": told(service, request, memory)}
+    return {"at": at.isoformat(), "kind": "memory", "by": client_name(by), "memory": told(service, request, memory)}

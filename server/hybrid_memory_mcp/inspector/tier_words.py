@@ -10,43 +10,36 @@ from hybrid_memory.model import Tier
 
 @dataclass(frozen=True, slots=True)
 class TierWords:
-    """How a part of memory is called: ``short`` in a remark, ``full`` in a sentence; ``means`` explains it."""
+    """How a part of memory is called: ``short`` in a remark; ``means`` explains it."""
 
     short: str
-    full: str
     means: str
 
 
 TIER_WORDS: Mapping[Tier, TierWords] = {
     Tier.SENSORY: TierWords(
         "just heard",
-        "sensory memory",
-        "Sensory memory: heard a moment ago. It is weighed as soon as more comes in.",
+        "Heard a moment ago. When a few more come in, it is kept in mind or fades.",
     ),
     Tier.SHORT_TERM: TierWords(
         "in mind",
-        "short-term memory",
-        "Short-term memory: what the present conversation turns on. Repetition and use carry it further.",
+        "From the current conversation. What is repeated or used is kept.",
     ),
     Tier.LONG_TERM: TierWords(
         "kept",
-        "long-term memory",
-        "Long-term memory: what has earned its place, by importance, repetition, use or a pin.",
+        "Kept because it is important, repeated, used or pinned.",
     ),
     Tier.FADED: TierWords(
         "faded",
-        "faded memory",
-        "Faded: it left the buffers without earning a place. It is still found when asked for.",
+        "It did not seem important enough to keep. A search still finds it.",
     ),
     Tier.WORKING: TierWords(
         "at work",
-        "working memory",
-        "Working memory: a task of the present conversation; it is over when that ends.",
+        "A task of the current conversation. It ends with it.",
     ),
     Tier.EPISODIC: TierWords(
         "episode",
-        "episodic memory",
-        "Episodic memory: something that happened, kept with its time.",
+        "Something that happened, kept with its time.",
     ),
 }
 """`chat_app/state.js` and `page/static/map.js` say the same."""

@@ -24,6 +24,7 @@ from hybrid_memory.overview.times import STATES, times_of
 from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.inspector.calendar import UNITS, Axis, Unit, edges, local_day, local_label, unit_for, unit_named
 from hybrid_memory_mcp.inspector.life import times_as_json
+from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import told
 from hybrid_memory_mcp.inspector.word_diff import word_diff
 from hybrid_memory_mcp.mcp_api.moments import CallTime, Meaning
@@ -226,15 +227,22 @@ def _version(service: MemoryService, request: ViewRequest, version: Memory, newe
 def _facets(
     service: MemoryService, request: ViewRequest, facets: Mapping[str, Mapping[str, int]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the values of each filter with their counts; names that hold secrets are left out unless these are asked for."""
+    """Return the values of each filter with their counts, conversations with a title too.
+
+    Names that hold secrets are left out unless these are asked for.
+    """
 
     def may_be_shown(value: str) -> bool:
         return request.reveal or service.secrets.shown_text(value) == value
 
-    return {
+    found: dict[str, list[dict[str, Any]]] = {
         name: [{"value": value, "count": count} for value, count in counts.items() if may_be_shown(value)]
         for name, counts in facets.items()
     }
+    titles = session_titles(service, request, (one["value"] for one in found.get("session", ())))
+    for one in found.get("session", ()):
+        one["title"] = titles[one["value"]]
+    return found
 
 
 def _moment(request: ViewRequest, name: str, now: datetime, meaning: Meaning) -> datetime | None:

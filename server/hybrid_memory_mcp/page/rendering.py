@@ -19,8 +19,7 @@ from markupsafe import Markup, escape
 
 from hybrid_memory.project_names import PERSON, PREFIX, project_of
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
-from hybrid_memory_mcp.clients.table import CLIENTS
+from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.table import VIEWS
 from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES, TIER_WORDS
 from hybrid_memory_mcp.inspector.view import View
@@ -107,17 +106,6 @@ def namespace_name(namespace: str) -> str:
         return "yours" if namespace == PERSON else namespace
     owner = namespace.removeprefix(PREFIX + project).removeprefix("@")
     return f"project {project}" + (f" of {owner}" if owner else "")
-
-
-def client_name(actor: str) -> str:
-    """Return how a person calls who did something: "Claude Code" of its hook and of itself, "you" of what was done on the page."""
-    name = actor.removeprefix("hook of ")
-    return "you" if name == PERSON_ON_PAGE else _client_titles().get(name, name)
-
-
-@cache
-def _client_titles() -> Mapping[str, str]:
-    return {one.name: one.title for one in CLIENTS}
 
 
 @cache

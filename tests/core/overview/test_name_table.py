@@ -53,6 +53,52 @@ def test_what_memories_write_small_elsewhere_is_no_name():
     assert found == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like British humour and French cheese.",
+        "I am off on Fridays, and on Mondays I swim.",
+        "The report needs our PCI audit, and a PDF.",
+        "The disk has 40 GB, sent as two PRs on A4 at 18h30.",
+    ],
+)
+def test_peoples_days_and_acronyms_that_are_common_nouns_are_no_names(text):
+    assert listed(text) == []
+
+
+def test_an_acronym_that_is_used_as_a_name_is_one():
+    assert listed("Then NATS is live.", "It is the NATS cluster.", "We go to IKEA.") == ["NATS", "IKEA"]
+
+
+def test_what_was_only_a_noun_may_become_a_name():
+    table = NameTable()
+    for text in ("See the NATS cluster.", "Then the NATS cluster.", "Then NATS is live."):
+        table.read(text, None)
+
+    last = np.array([False, False, True])
+    assert [one.name for one in table.listed(last, np.zeros(3, np.int64), lambda words: [None] * len(words))] == [
+        "NATS"
+    ]
+
+
+def test_german_nouns_with_articles_are_no_names():
+    found = listed(
+        "Morgen ist die Prüfung, danach kommt Leonie.",
+        "Nach der Prüfung um 14 Uhr ist Leonie da.",
+        "Um 9 Uhr geht es los.",
+    )
+
+    assert found == ["Leonie"]
+
+
+def test_a_longer_name_may_begin_with_a_people():
+    assert listed("We met at British Museum.") == ["British Museum"]
+
+
+def test_a_common_word_that_only_ends_longer_names_is_none_of_its_own():
+    assert listed("He lives in Gloucester Road.", "She lives in Colston Road.") == ["Colston Road", "Gloucester Road"]
+
+
 def test_each_name_knows_when_it_came_first_and_last():
     (bo,) = names_in("Then Bo came.", "It rains.", "We saw Bo.")
 
@@ -102,6 +148,10 @@ def test_who_else_is_named_is_counted_without_the_name_itself():
     texts = [("Then Ada met Bo in Porto.", None), ("We saw Ada and Bo.", None)]
 
     assert others_named(texts, "ada", lambda _: False) == [("Bo", 2), ("Porto", 1)]
+
+
+def test_peoples_and_acronyms_are_not_named_with_a_name():
+    assert others_named([("Then Ada spoke Polish about PCI in Porto.", None)], "Ada", lambda _: False) == [("Porto", 1)]
 
 
 @pytest.mark.parametrize("text", ["Then You're late.", "We saw I’m.", "It is Let's.", "See 【】 and 123456."])

@@ -250,6 +250,13 @@ def test_show_tells_all_that_is_known_also_of_what_is_forgotten(run, done, memor
     assert "said by: Bo" in lines
 
 
+def test_show_and_history_name_the_program_of_a_conversation(run, memory):
+    one = memory.keep("first", session="claude-code:d108ae34")
+    told = "Claude Code (claude-code:d108ae34)"
+    assert f"session: {told}" in run("show", one.id).stdout.splitlines()
+    assert f"session {told}" in run("history", one.id).stdout
+
+
 def test_show_takes_several_ids_and_beginnings_of_ids(done, memory):
     first = memory.keep("first")
     memory.clock.advance(hours=9)

@@ -35,7 +35,7 @@ def test_the_chain_says_when_it_was_learned_and_what_was_believed_before(look, m
     assert berlin["times"]["true_until"] == lisbon["times"]["true_from"] == "2026-01-15T12:00:00+00:00"
     assert porto["times"]["ended"] is None
     assert [part["text"] for part in lisbon["diff"] if part["op"] == "removed"] == ["Berlin"]
-    assert lisbon["by"] == "claude-code"
+    assert lisbon["by"] == "Claude Code"
 
 
 def test_the_beginning_of_an_id_is_enough(look, moves):
@@ -91,7 +91,7 @@ def test_who_wrote_it_where_is_told(look, service, scope):
     )
     written = look("memory", id=one.id)["written"]
     assert (written["by"], written["session"], written["source"], written["origin"]) == (
-        "cursor",
+        "Cursor",
         "kitchen",
         "a book",
         "agent",
@@ -111,8 +111,8 @@ def test_the_audit_says_in_plain_words_what_happened_the_newest_first(look, say,
     told = [(one["title"], one["details"]) for one in look("memory", id=old)["events"]]
     assert told == [
         ("Forgotten", ["is no longer found"]),
-        ("Changed", ["stands at the head of each brief", "importance from 0.53 to 0.90"]),
-        ("Learned", ["began in long-term memory"]),
+        ("Changed", ["comes first in every brief", "importance from 0.53 to 0.90"]),
+        ("Learned", ["began as “kept”"]),
     ]
 
 

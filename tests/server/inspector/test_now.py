@@ -62,7 +62,7 @@ def test_a_full_buffer_tells_why_its_memories_moved_on(look, hear):
     assert moved[0]["moved"] == {
         "from": "sensory",
         "to": "short_term",
-        "why": "more came in, so all that was just heard was weighed",
+        "why": "more came in, so everything just heard was sorted",
     }
 
 
@@ -203,7 +203,7 @@ def test_a_first_day_is_empty_and_says_so(look):
         ("the short-term buffer was full; used", "newer things took its place, and it was used"),
         ("enhanced 3 times", "it came up 3 times"),
         ("said in 4 sessions", "it was said in 4 conversations"),
-        ("written again as long_term", "it was told again, to be kept"),
+        ("written again as long_term", "it was said again, to be kept"),
         ("a reason of a later version", "a reason of a later version"),
         ("", ""),
     ],

@@ -173,19 +173,19 @@ def test_another_namespace_sees_nothing_of_it(service, asked):
 def test_sessions_tell_who_was_there_and_what_was_learned(look, asked):
     (shown,) = look("sessions")["sessions"]
     assert json.dumps(shown)
-    assert (shown["name"], shown["clients"], shown["questions"]) == ("morning", ["claude-code", "cursor"], 2)
+    assert (shown["name"], shown["clients"], shown["questions"]) == ("morning", ["Claude Code", "Cursor"], 2)
     assert [one["content"] for one in shown["learned"]] == ["Ada lives in Porto."]
 
 
 def test_one_session_is_told_in_the_order_of_time(look, asked):
     shown = look("session", name="morning")
     assert [step["kind"] for step in shown["steps"]] == ["memory", "reading", "reading", "reading"]
-    assert shown["steps"][0]["by"] == "claude-code"
+    assert shown["steps"][0]["by"] == "Claude Code"
 
 
 def test_a_session_in_which_somebody_only_asked_has_a_page_too(look, asked):
     shown = look("session", name="evening")
-    assert (shown["summary"], shown["clients"], shown["readings"]) == (None, ["cursor"], 1)
+    assert (shown["summary"], shown["clients"], shown["readings"]) == (None, ["Cursor"], 1)
 
 
 def test_a_session_that_is_not_there_is_not_found(look):

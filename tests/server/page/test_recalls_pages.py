@@ -73,7 +73,7 @@ def test_the_data_stands_beside_each_page(told):
     ("path", "words"),
     [
         ("/recalls", "Nobody has asked yet"),
-        ("/sessions", "No conversation has left anything yet"),
+        ("/sessions", "No conversations yet"),
         ("/health", "No assistant at this moment"),
     ],
 )

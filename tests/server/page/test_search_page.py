@@ -61,7 +61,7 @@ def test_what_was_forgotten_is_shown_to_the_person_alone(told):
     told.service.forget(SCOPE, ForgetRequest(ids=(gone,)))
     html = told.get("/search?q=cat+in+Porto").text
     assert "Forgotten" in html
-    assert "no assistant is shown it" in html
+    assert "assistants do not get it" in html
 
 
 def test_a_wrong_date_is_a_page_that_says_so(told):
@@ -71,7 +71,7 @@ def test_a_wrong_date_is_a_page_that_says_so(told):
 
 
 def test_the_brief_of_an_empty_memory_teaches(page):
-    assert "without a word" in page.get("/brief").text
+    assert "No brief yet" in page.get("/brief").text
 
 
 def test_a_brief_shows_each_line_with_its_reason(told):

@@ -79,7 +79,7 @@ def test_each_version_leads_to_the_others(page, moves, name):
 def test_a_memory_says_at_its_head_when_it_was_learned_and_what_was_believed_before(page, moves):
     text = said(page.get(f"/memories/{moves[1]}"))
     assert "Learned on Tue 20 Jan 2026" in text
-    assert "What it believed before: Ada lives in Berlin. (learned on Sat 10 Jan 2026)" in text
+    assert "Believed before: Ada lives in Berlin. (learned on Sat 10 Jan 2026)" in text
 
 
 def test_an_erased_memory_has_a_page(page):
@@ -123,7 +123,7 @@ def test_a_memory_says_what_it_was_found_for(page, moves):
     found = service.read(SCOPE, request)
     service.journal.note(SCOPE, Way.TOOL, request, found, Shown(ids=(moves[1],), tokens=9), service.now())
     text = said(page.get(f"/memories/{moves[1]}"))
-    assert "What it was found for" in text
+    assert "Questions that found it" in text
     assert "Where does &lt;b&gt;Ada&lt;/b&gt; live?" in text
     assert "place 1 of 1" in text
 

@@ -1,6 +1,6 @@
 // What a person does to memories: the buttons of cards, the dialogs that ask for words, and the bar for many at once.
 // The buttons are forms (`actions.html.j2`), so all but the dialogs works without this file too.
-import { el, fetchJson, item, on, refresh, say, tell, toast, url } from "./core.js";
+import { el, fetchJson, item, meant, on, refresh, say, tell, toast, url } from "./core.js";
 import { singleKeys } from "./keys.js";
 
 /** @type {Set<string>} */
@@ -286,7 +286,7 @@ document.addEventListener("keydown", (event) => {
   if (led || leading) return;
   if (event.key === "n" && document.querySelector("[data-queue]")) { event.preventDefault(); next(item()); return; }
   if (!chosen.size) {
-    const hidden = item()?.querySelector(`details.more-acts:not([open]) [data-key="${CSS.escape(event.key)}"]`);
+    const hidden = meant()?.querySelector(`details.more-acts:not([open]) [data-key="${CSS.escape(event.key)}"]`);
     if (hidden) { event.preventDefault(); event.stopImmediatePropagation(); hidden.click(); }
     return;
   }

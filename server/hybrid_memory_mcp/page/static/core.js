@@ -111,6 +111,11 @@ export function item() {
   return document.activeElement?.closest("[data-item]") ?? null;
 }
 
+/** The item that a letter acts on: the one that the keyboard is on, else the one that the page is about. @returns {HTMLElement | null} */
+export function meant() {
+  return item() ?? document.querySelector("[data-item][data-own]");
+}
+
 const UNITS = [[90 * 60, 60, "minute"], [22 * 3600, 3600, "hour"], [14 * 86400, 86400, "day"], [60 * 86400, 7 * 86400, "week"], [2 * 31557600, 2630016, "month"]];
 
 /** How long ago a moment was, in the words of `page/words.py`. @param {string} iso @param {number} [now] */

@@ -1,5 +1,5 @@
 // Everything by keyboard: letters, the list of them under `?`, and going over the items of a page.
-import { el, item, say } from "./core.js";
+import { el, item, meant, say } from "./core.js";
 
 const WAIT = 1200; // milliseconds for the letter behind `g`
 let going = 0;
@@ -38,11 +38,11 @@ function step(by) {
 }
 
 /**
- * What a letter presses: in the item that the keyboard is on, else on the page around the items; never in another item.
+ * What a letter presses: in the item that is meant, else on the page around the items; never in another item.
  * @param {string} key
  * @param {HTMLElement | null} [inItem]
  */
-export function pressable(key, inItem = item()) {
+export function pressable(key, inItem = meant()) {
   return pressables(inItem).find((one) => one.dataset.key === key && !one.disabled);
 }
 

@@ -1,5 +1,5 @@
 // Ctrl-K: views, what can be done here, and memories by words.
-import { el, fetchJson, item, relative, url } from "./core.js";
+import { el, fetchJson, meant, relative, url } from "./core.js";
 import { keysOfThisPage, pressable, switchTheme, switchTimes } from "./keys.js";
 
 const MOST = 9;
@@ -75,7 +75,7 @@ function typed() {
 /** Open the palette, or close the one that is open. */
 function open() {
   if (box().open) { box().close(); return; }
-  from = item();
+  from = meant();
   input().value = "";
   at = 0;
   box().showModal();
