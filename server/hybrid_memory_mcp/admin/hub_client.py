@@ -71,8 +71,9 @@ def call_hub(
 ) -> dict[str, Any] | None:
     """Return what an operation gave, None where no hub runs; ``on_progress`` is told how far it is, ``say`` what takes long.
 
-    ``may_start`` lets one be started that stays for a while; None then means that none can be. A hub of an older program is replaced first. One that has hung is ended, and the operation asked of the next one if it has not been
-    sent. One that runs may take as long as the operation needs.
+    ``may_start`` lets one be started that stays for a while; None then means that none can be. A hub of an older program is replaced
+    first. One that has hung is ended, and the operation asked of the next one if it has not been sent. One that runs may take as long
+    as the operation needs.
 
     Raises:
         HubEnded: the hub left, died or hung meanwhile.
@@ -112,7 +113,11 @@ def call_hub(
                 raise OperationFailed(told["message"], told.get("code"))
             elif frame.kind == protocol.LEAVING:  # it serves another store, and nobody else: it makes room
                 _wait_until_gone(home)
-                return call_hub(home, namespace, operation, arguments, on_progress, say, may_start=True) if may_start else None
+                return (
+                    call_hub(home, namespace, operation, arguments, on_progress, say, may_start=True)
+                    if may_start
+                    else None
+                )
             elif frame.kind == protocol.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise HubEnded

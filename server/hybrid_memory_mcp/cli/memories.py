@@ -6,14 +6,13 @@ is named. What is written goes to the project, and is the person's word. Results
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
 from hybrid_memory.validation import LIST_LIMIT

@@ -33,11 +33,13 @@ OPTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
 DEFAULT_LIMIT, BRIEF_LIMIT, MOST = 8, 20, 100
 _LONGEST_NAMESPACE = 200
 # What a person chose by these is read with all other settings.
-_CHOSEN = frozenset(f"HYBRID_MEMORY_{name}" for name in ("NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "PROJECT"))
+_CHOSEN = frozenset(
+    f"HYBRID_MEMORY_{name}" for name in ("NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "PROJECT")
+)
 _REPEATED = "--tag"
 
 
-class _NotPlain(Exception):
+class NotPlain(Exception):
     """The typer application is to read this command line."""
 
 
@@ -63,7 +65,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int | None:
     """Do a command that is plain and return its exit code; None if it is not, or no hub can do it: nothing is done then."""
     try:
         return _run(arguments, environment)
-    except _NotPlain:
+    except NotPlain:
         return None
     except KeyboardInterrupt:
         print_error_value("interrupted", code="interrupted", exit_code=INTERRUPTED)
@@ -79,21 +81,25 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int | None:
 def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     command, *rest = arguments or [""]
     if command not in OPTIONS or any(value and name.upper() in _CHOSEN for name, value in environment.items()):
-        raise _NotPlain
+        raise NotPlain
     line = read_line(rest, OPTIONS[command])
-    given = _recall(line) if command == "recall" else _remember(line)
+    given = given_of(command, line)
     home, namespace = line.values.get("--home"), line.values.get("--namespace")
     folder = Path(paths.store_folder([] if home is None else ["--home", home], environment))
     writes = command == "remember"
     if not writes and not has_store(str(folder), environment):
-        raise _NotPlain
+        raise NotPlain
     as_json = "--json" in line.flags
     set_wants_json(as_json)
     if namespace is None:
         namespace = there(place_of(Path.cwd(), _Person()), given, writes=writes)
     done = _done(folder, namespace or PERSON, command, given)
     if writes:
-        print_remembered(done, as_json=as_json, again=place_again(None if home is None else Path(home), line.values.get("--namespace")))
+        print_remembered(
+            done,
+            as_json=as_json,
+            again=place_again(None if home is None else Path(home), line.values.get("--namespace")),
+        )
     else:
         print_recalled(done, as_json=as_json, brief=not given["query"].strip())
     return DONE
@@ -103,7 +109,7 @@ def _done(folder: Path, namespace: str, operation: str, given: Mapping[str, Any]
     def ask() -> dict[str, Any]:
         done = call_hub(folder, namespace, operation, given, lambda *_: None, note, may_start=True)
         if done is None:  # this process opens the store
-            raise _NotPlain
+            raise NotPlain
         return done
 
     try:
@@ -119,7 +125,7 @@ def read_line(arguments: Sequence[str], options: Mapping[str, Sequence[str]]) ->
     """Return a plain command line.
 
     Raises:
-        _NotPlain: something in it is not.
+        NotPlain: something in it is not.
     """
     line, left = _Line(), list(arguments)
     while left:
@@ -132,10 +138,10 @@ def read_line(arguments: Sequence[str], options: Mapping[str, Sequence[str]]) ->
             continue
         name, equals, value = one.partition("=")
         if name not in options[VALUES] or not (equals or left):
-            raise _NotPlain
+            raise NotPlain
         value = value if equals else left.pop(0)
         if not value or value.startswith("-"):
-            raise _NotPlain
+            raise NotPlain
         if name == _REPEATED:
             line.tags.append(value)
         line.values[name] = value
@@ -149,16 +155,25 @@ def _check_namespace(namespace: str | None) -> None:
     try:
         check_namespace(namespace)
     except InvalidInput:
-        raise _NotPlain from None
+        raise NotPlain from None
     if len(namespace) > _LONGEST_NAMESPACE:
-        raise _NotPlain
+        raise NotPlain
+
+
+def given_of(command: str, line: _Line) -> dict[str, Any]:
+    """Return the arguments of the operation that a command line asks for.
+
+    Raises:
+        NotPlain: a value cannot be used; typer says so.
+    """
+    return _recall(line) if command == "recall" else _remember(line)
 
 
 def _recall(line: _Line) -> dict[str, Any]:
     query = " ".join(line.words)
     limit = line.values.get("--limit", str(DEFAULT_LIMIT if query.strip() else BRIEF_LIMIT))
     if not limit.isascii() or not limit.isdigit() or not 1 <= int(limit) <= MOST:
-        raise _NotPlain
+        raise NotPlain
     return {
         "query": query,
         "limit": int(limit),
@@ -172,13 +187,13 @@ def _recall(line: _Line) -> dict[str, Any]:
 
 def _remember(line: _Line) -> dict[str, Any]:
     if not line.words:
-        raise _NotPlain
+        raise NotPlain
     try:
         importance = float(line.values["--importance"]) if "--importance" in line.values else None
     except ValueError:
-        raise _NotPlain from None
+        raise NotPlain from None
     if importance is not None and not (math.isfinite(importance) and 0 <= importance <= 1):
-        raise _NotPlain
+        raise NotPlain
     return {
         "content": " ".join(line.words),
         "tags": line.tags,

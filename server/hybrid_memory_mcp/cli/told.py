@@ -49,7 +49,7 @@ def print_recalled(result: Mapping[str, Any], *, as_json: bool, brief: bool) -> 
     """Print what was found by a question, or a brief."""
     hits = [{**_OF_AN_OLDER_HUB, "when": hit["created_at"], **hit} for hit in result["hits"]]
     if as_json:
-        print_json(result | {"hits": hits})
+        print_json({**result, "hits": hits})
         return
     unknown = result.get("unknown") or (not brief and bool(hits) and all(hit["weak"] for hit in hits))
     if unknown:
@@ -103,6 +103,7 @@ def note_memories(memories: Sequence[Mapping[str, Any]]) -> None:
 
 
 def note_secrets(done: Mapping[str, Any], place: str) -> None:
+    """Tell of secrets in what was written; ``place`` are the options that say where."""
     if not done["secrets"]:
         return
     kinds = ", ".join(done["secrets"])

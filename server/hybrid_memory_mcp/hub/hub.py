@@ -34,7 +34,15 @@ from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
-from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_frames, read_hello, zone_of
+from hybrid_memory_mcp.hub.handshake import (
+    ClientInfo,
+    Hello,
+    authenticate,
+    read_client_info,
+    read_frames,
+    read_hello,
+    zone_of,
+)
 from hybrid_memory_mcp.hub.inspecting import OPERATION as INSPECT
 from hybrid_memory_mcp.hub.inspecting import Inspection
 from hybrid_memory_mcp.hub.listener import HubListener

@@ -74,7 +74,7 @@ class HubListener:
     def _turn_away(self) -> None:
         """Tell those who came too late to be accepted: a command must know that nothing of what it asks was begun."""
         with contextlib.suppress(OSError):
-            self.socket.setblocking(False)
+            self.socket.settimeout(0)
             while True:
                 late, _ = self.socket.accept()
                 with late:

@@ -35,8 +35,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
         sys.exit(0)
     from hybrid_memory_mcp.hub import run
 
-    if paths.FOR_COMMAND not in arguments:
-        run.import_serving()  # a client's relay waits
+    if paths.FOR_COMMAND in arguments:
+        run.import_operations()
+    else:
+        run.import_serving()
     gc.enable()
     gc.freeze()
     run.serve(home, listener, paths.option(arguments, "--embedder"))

@@ -21,7 +21,7 @@ from anyio.from_thread import BlockingPortal
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.settings import StoreSettings, store_settings
+from hybrid_memory.settings import StoreSettings, limit_threads, store_settings
 from hybrid_memory_mcp.hub.hub import Hub, HubResources, import_serving
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES, load_state_key
@@ -30,7 +30,7 @@ from hybrid_memory_mcp.runtime.error_log import begin_logging, log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 from hybrid_memory_mcp.runtime.telemetry import telemetry_of
 
-__all__ = ("forget_client", "host", "import_serving", "make_resources", "serve")
+__all__ = ("forget_client", "host", "import_operations", "import_serving", "make_resources", "serve")
 
 # A client that closes its pipes expects the end within a second; what was answered is on disk.
 _CLOSE_TIMEOUT_SECONDS = 0.85
@@ -122,6 +122,16 @@ class _HostedHub:
         self._hub = Hub(self._resources)
         async with BlockingPortal() as self._portal:
             await self._hub.serve(self._listener, self._hub_end)
+
+
+def import_operations() -> None:
+    """Import what a command's operation needs, while nothing else is done; what fails is told by the operation."""
+    limit_threads()
+    with suppress(MemoryError, OSError, RuntimeError, ImportError):
+        from hybrid_memory import service
+        from hybrid_memory_mcp.admin import memory_operations
+
+        del service, memory_operations
 
 
 def forget_client() -> None:

@@ -128,8 +128,8 @@ def connect_or_start(
 ) -> socket.socket:
     """Return a socket that is connected to the hub; starts a hub where there is none, unless another relay just does.
 
-    ``not_before`` is the monotonic time from which a hub may be started. ``hub_options`` are for one that is started here. With ``replace_until``, a hub of an older program is first
-    asked to leave and has that long to do so.
+    ``not_before`` is the monotonic time from which a hub may be started. ``hub_options`` are for one that is started here. With
+    ``replace_until``, a hub of an older program is first asked to leave and has that long to do so.
 
     Raises:
         HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS`.
