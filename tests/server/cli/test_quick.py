@@ -113,11 +113,11 @@ def test_numbers_and_words_are_those_of_the_library():
     assert quick.given_of("remember", quick.read_line(["x"], quick.OPTIONS["remember"]))["memory_type"] == (
         MemoryType.LONG_TERM.value
     )
-    assert (memory_text.OBSERVATION, memory_text.CURRENT, memory_text.UNTRUSTED) == (
+    assert (
         Kind.OBSERVATION.value,
         MemoryState.CURRENT.value,
         Trust.UNTRUSTED.value,
-    )
+    ) == (memory_text.OBSERVATION, memory_text.CURRENT, memory_text.UNTRUSTED)
 
 
 def test_what_is_remembered_today_is_of_one_session():
