@@ -105,7 +105,8 @@ class _Inspecting:
             HybridMemoryError: there is no page to be had.
         """
         quick_ends = 0
-        note("the page is starting ...")
+        if not self.asked["port"] and not self.asked["host"]:  # what is asked for may be refused, in one line
+            note("the page is starting ...")
         while True:
             begun = time.monotonic()
             with _connected(self.folder) as connection:
