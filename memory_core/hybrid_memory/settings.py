@@ -11,11 +11,10 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from hybrid_memory.config_file import CONFIG, read_config, read_config_text
 from hybrid_memory.errors import InvalidInput
@@ -87,10 +86,20 @@ _StoreAddress: TypeAlias = Annotated[str, AfterValidator(_store_address)]
 _Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
-class ClientSettings(BaseSettings):
+class _OfVariables(BaseModel):
+    """Settings that are read from the variables of this process where they are not given."""
+
+    reads_variables: ClassVar[bool] = True
+
+    def __init__(self, **given: Any) -> None:
+        found = variables() if self.reads_variables else {}
+        super().__init__(**{name: value for name, value in found.items() if name in type(self).model_fields} | given)
+
+
+class ClientSettings(_OfVariables):
     """What one client of the memory may choose; never the model behind it."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", env_ignore_empty=True)
+    model_config = ConfigDict(extra="ignore")
 
     home: Path | None = Field(None, description="Folder of the store; the platform's data folder when not given.")
     namespace: _Namespace = Field(
@@ -120,10 +129,10 @@ class ClientSettings(BaseSettings):
             raise no_home_folder() from None
 
 
-class StoreSettings(BaseSettings):
+class StoreSettings(_OfVariables):
     """How a store remembers. Names and values of the tiers are those of DB-GPT; only `sensory_buffer` is 4 where it has 0."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", env_ignore_empty=True)
+    model_config = ConfigDict(extra="forbid")
 
     store: _StoreAddress | None = Field(
         None,
@@ -201,22 +210,9 @@ class StoreSettings(BaseSettings):
     requests_at_once: int = Field(64, ge=1, le=10_000, description="Requests of one client that are at work.")
     requests_waiting: int = Field(1000, ge=0, le=100_000, description="Requests of one client that wait behind those.")
     linger_seconds: float = Field(5, ge=0, le=86_400, description="How long the hub stays after its last client.")
-    hooks: Annotated[HookSwitches, NoDecode, BeforeValidator(as_switches)] = Field(
+    hooks: Annotated[HookSwitches, BeforeValidator(as_switches)] = Field(
         HookSwitches(), description="brief, recall, capture: what the hooks of clients do. See docs/hooks.md."
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments, then variables; nothing else. `store_settings` adds ``config.toml``."""
-        del settings_cls, dotenv_settings, file_secret_settings
-        return (init_settings, env_settings)
 
 
 def no_home_folder() -> InvalidInput:
@@ -248,21 +244,9 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
     given = {name: value for name, value in arguments.items() if value is not None}
     of_file = read_config(home)
 
-    class SettingsOfThisStore(StoreSettings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            del dotenv_settings, file_secret_settings
-            return (init_settings, env_settings, InitSettingsSource(settings_cls, of_file))
-
+    of_shell = {name: value for name, value in variables().items() if name in StoreSettings.model_fields}
     try:
-        settings = SettingsOfThisStore(**given)
+        settings = StoreSettings(**of_file | of_shell | given)
     except ValidationError as error:
         raise setting_error(error, StoreSettings.model_fields, _Places(given, of_file).of) from None
     if isinstance(of_file.get("store"), str):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from hybrid_memory.errors import InvalidInput
@@ -20,7 +20,6 @@ from hybrid_memory_mcp.relay.repositories import main_worktree_of, project_name_
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Scope
-    from hybrid_memory_mcp.runtime.client_options import Options
 
 MARKER = ".hybrid-memory.toml"
 MARKER_LIMIT = 64 * 1024  # bytes; a marker has a line or two
@@ -47,6 +46,20 @@ _MIXED = (
     "projects never see each other. Say --project to choose one, or work in a folder without a project"
 )
 _KEY_LENGTH = 40  # characters of an unknown key that are told
+
+
+class Chosen(Protocol):
+    """What a client chose of its place: `runtime.client_options.Options`."""
+
+    @property
+    def namespace(self) -> str:
+        """The person's namespace."""
+        ...
+
+    @property
+    def project(self) -> str | None:
+        """The name of a project, ``auto`` or ``off``; None leaves it to the folder."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +169,7 @@ class _Marker:
 
 def place_of(
     folder: str | os.PathLike[str] | None,
-    options: Options,
+    options: Chosen,
     *,
     roots: Sequence[tuple[str, str]] = (),
     home: Path | None = None,
@@ -179,7 +192,7 @@ def place_of(
 
 
 def _place_of(
-    folder: str | os.PathLike[str] | None, options: Options, roots: Sequence[tuple[str, str]], home: Path | None
+    folder: str | os.PathLike[str] | None, options: Chosen, roots: Sequence[tuple[str, str]], home: Path | None
 ) -> Place:
     folders = [(Path(os.path.realpath(one)), words) for one, words in roots]
     if folder is not None:

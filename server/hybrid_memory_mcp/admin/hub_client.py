@@ -13,13 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import HybridMemoryError, SchemaTooNew, StoreError, error_code
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.admin.operations import ProgressCallback
-from hybrid_memory_mcp.relay import protocol
-from hybrid_memory_mcp.relay.chosen_store import chosen_store
+from hybrid_memory_mcp.relay import paths, protocol
+from hybrid_memory_mcp.relay.chosen_store import variables_for_hub
 from hybrid_memory_mcp.relay.connecting import (
     ASK_AFTER_SECONDS,
     HubNotAnswering,
@@ -32,6 +31,9 @@ from hybrid_memory_mcp.relay.connecting import (
 from hybrid_memory_mcp.relay.processes import UntrustedFile
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, pack, pack_fields
 from hybrid_memory_mcp.relay.replacing import runs_older_program
+
+if TYPE_CHECKING:
+    from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 _STOP_TIMEOUT_SECONDS = 15.0  # a hub lets requests end for 5 s and closes the store
 _POLL_SECONDS = 0.02  # between two looks whether a hub has left, which takes tenths of a second
@@ -64,17 +66,22 @@ def call_hub(
     arguments: Mapping[str, Any],
     on_progress: ProgressCallback,
     say: Callable[[str], None] = lambda _: None,
+    *,
+    may_start: bool = False,
 ) -> dict[str, Any] | None:
     """Return what an operation gave, None where no hub runs; ``on_progress`` is told how far it is, ``say`` what takes long.
 
-    A hub of an older program is replaced first. One that has hung is ended, and the operation asked of the next one if it has not been
-    sent. One that runs may take as long as the operation needs.
+    ``may_start`` lets one be started that stays for a while; None then means that none can be. A hub of an older program is replaced
+    first. One that has hung is ended, and the operation asked of the next one if it has not been sent. One that runs may take as long
+    as the operation needs.
 
     Raises:
         HubEnded: the hub left, died or hung meanwhile.
         HybridMemoryError: what the operation says.
     """
     connection = _connect(home, say)
+    if connection is None and may_start:
+        connection = _start(home)
     if connection is not None and operation != protocol.LEAVE and runs_older_program(str(home)):
         connection.close()
         connection = _replace_older_hub(home)
@@ -90,7 +97,7 @@ def call_hub(
             ("operation", operation),
             ("given", json.dumps(arguments)),
             ("namespace", namespace),
-            *(("variable", variable) for variable in chosen_store(os.environ)),  # noqa: TID251 - handed on
+            *(("variable", variable) for variable in variables_for_hub(os.environ)),  # noqa: TID251 - handed on
         ]
         with suppress(OSError):  # then there is nothing to read either
             connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
@@ -106,7 +113,11 @@ def call_hub(
                 raise OperationFailed(told["message"], told.get("code"))
             elif frame.kind == protocol.LEAVING:  # it serves another store, and nobody else: it makes room
                 _wait_until_gone(home)
-                return None
+                return (
+                    call_hub(home, namespace, operation, arguments, on_progress, say, may_start=True)
+                    if may_start
+                    else None
+                )
             elif frame.kind == protocol.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise HubEnded
@@ -167,6 +178,23 @@ def _connect(home: Path, say: Callable[[str], None]) -> socket.socket | None:
         if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
             raise StoreError("the memory's hub has been starting or leaving for too long; run the command again")
         time.sleep(_POLL_SECONDS)
+
+
+def _start(home: Path) -> socket.socket | None:
+    """Return a connection to a hub that is started for this command, or just was by another; None where none can be started.
+
+    Raises:
+        StoreError: there is one that does not answer.
+    """
+    # Where nothing can be written no hub could listen, and the command's own process says what is wrong.
+    if home.exists() and not os.access(home, os.W_OK | os.X_OK):
+        return None
+    try:
+        return connect_or_start(str(home), None, os.environ, hub_options=[paths.FOR_COMMAND])  # noqa: TID251 - handed on
+    except HubUnavailable:
+        return None
+    except HubNotAnswering as error:
+        raise StoreError(str(error)) from None
 
 
 def _replace_older_hub(home: Path) -> socket.socket | None:

@@ -53,7 +53,7 @@ def recall(request: OperationRequest) -> dict[str, Any]:
         since=_moment(request.arguments.get("since")),
         until=_moment(request.arguments.get("until")),
     )
-    question = ReadRequest(query=query, limit=limit, where=where, recalls=False)
+    question = ReadRequest(query=query, limit=limit, where=where, recalls=False, zone=request.zone)
     scope = _scope(request)
 
     def work(service: MemoryService) -> ReadResult:

@@ -20,6 +20,7 @@ from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import tzinfo
     from pathlib import Path
 
     from hybrid_memory.requests import Progress
@@ -34,7 +35,10 @@ ProgressCallback: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class OperationRequest:
-    """One operation that was asked for. ``home`` is the store's folder, ``arguments`` are the operation's own."""
+    """One operation that was asked for. ``home`` is the store's folder, ``arguments`` are the operation's own.
+
+    ``zone`` is that of who asked; None is that of this process.
+    """
 
     provider: ServiceProvider
     home: Path
@@ -42,6 +46,7 @@ class OperationRequest:
     arguments: Mapping[str, Any]
     on_progress: ProgressCallback
     clients: Callable[[], list[dict[str, Any]]] = list
+    zone: tzinfo | None = None
 
     def run(self, work: Callable[[MemoryService], T]) -> T:
         """Do work with the open memory, however long it takes, beside the calls of clients.

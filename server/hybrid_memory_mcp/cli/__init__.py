@@ -5,17 +5,25 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line."""
-    from hybrid_memory_mcp.cli.commands import app
     from hybrid_memory_mcp.cli.streams import run
 
     def program() -> None:
         _print_everything()
-        app()
+        from hybrid_memory_mcp.cli import quick
+
+        done = quick.run(sys.argv[1:], os.environ)  # noqa: TID251 - handed on
+        if done is not None:
+            sys.exit(done)
+        from hybrid_memory_mcp.cli import commands, operation_call
+
+        operation_call.starts_hubs = True
+        commands.app()
 
     run(program)
 

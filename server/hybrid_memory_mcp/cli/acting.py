@@ -10,10 +10,11 @@ import typer
 
 from hybrid_memory.model import Verdict
 from hybrid_memory_mcp.cli.given import ids_of, moment_of, text_of
-from hybrid_memory_mcp.cli.memories import Ids, Namespace, OneId, call_here, place_again
+from hybrid_memory_mcp.cli.memories import Ids, Namespace, OneId, call_here
 from hybrid_memory_mcp.cli.memory_text import print_memories
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
 from hybrid_memory_mcp.cli.output import moment, note, print_json, say, shown
+from hybrid_memory_mcp.cli.told import place_again
 
 _KEPT = 500  # acts that can be undone, at most
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -13,9 +12,10 @@ from rich.text import Text
 from hybrid_memory.model import Trust
 from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.cli.memory_text import marks_of, print_memory
-from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, shown
+from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, print_line, shown
 from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.event_words import event_in_words
+from hybrid_memory_mcp.inspector.session_names import session_line
 from hybrid_memory_mcp.page.words import count
 
 _LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
@@ -83,7 +83,7 @@ def _events_of(events: Sequence[Mapping[str, Any]], memory_id: str) -> Iterator[
 
 def _print_lines(found: Mapping[str, Any]) -> None:
     for one in found["versions"]:
-        told = [f"origin {one['origin']}", f"trust {one['trust']}", f"session {one['session']}"]
+        told = [f"origin {one['origin']}", f"trust {one['trust']}", f"session {session_line(one['session'])}"]
         told += [f"said by {one['speaker']}"] if "speaker" in one else []
         told += [f"{name.replace('_', ' ')} {one[name]}" for name in _LINKS if name in one]
         told += [f"evidence {' '.join(one['parents'])}"] if "parents" in one else []
@@ -92,4 +92,4 @@ def _print_lines(found: Mapping[str, Any]) -> None:
         print_memory(one, [*marks_of(one), *told])
     for one in found["events"]:
         parts = (one["id"], moment(one["at"]), one["action"], one["by"], one["note"])
-        typer.echo("\t".join(map(shown, parts)))
+        print_line("\t".join(map(shown, parts)))

@@ -22,7 +22,8 @@ from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.cli import project
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import fail, note, one_line_errors
-from hybrid_memory_mcp.relay import connecting, protocol
+from hybrid_memory_mcp.relay import connecting, paths, protocol
+from hybrid_memory_mcp.relay.chosen_store import variables_for_hub
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack, pack_fields
 
 _OPERATION = "inspect"
@@ -104,6 +105,8 @@ class _Inspecting:
             HybridMemoryError: there is no page to be had.
         """
         quick_ends = 0
+        if not self.asked["port"] and not self.asked["host"]:  # what is asked for may be refused, in one line
+            note("the page is starting ...")
         while True:
             begun = time.monotonic()
             with _connected(self.folder) as connection:
@@ -128,12 +131,15 @@ class _Inspecting:
             ("operation", _OPERATION),
             ("given", json.dumps(given)),
             ("namespace", str(self.asked["namespace"])),
+            *(("variable", variable) for variable in variables_for_hub(os.environ)),  # noqa: TID251 - handed on
         ]
         with suppress(OSError):  # then there is nothing to read either
             connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
         for kind, payload in _frames(connection, self.folder):
             if kind == protocol.REFUSED:
                 raise HybridMemoryError(payload.decode("utf-8", "replace"))
+            if kind == protocol.LEAVING:
+                return None
             told = json.loads(payload)
             if kind == protocol.FAILED:
                 from hybrid_memory_mcp.admin.hub_client import OperationFailed
@@ -195,7 +201,7 @@ def _connected(folder: Path) -> Iterator[socket.socket]:
     """
     stop: Callable[[], None] = lambda: None  # noqa: E731 - nothing to stop
     try:
-        connection = connecting.connect_or_start(str(folder), None, os.environ)  # noqa: TID251 - handed on
+        connection = connecting.connect_or_start(str(folder), None, os.environ, hub_options=[paths.FOR_COMMAND])  # noqa: TID251 - handed on
     except connecting.HubNotAnswering as error:
         raise StoreError(str(error)) from None
     except connecting.HubUnavailable as error:

@@ -6,15 +6,13 @@ is named. What is written goes to the project, and is the person's word. Results
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
 from hybrid_memory.validation import LIST_LIMIT
@@ -23,15 +21,9 @@ from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.history_text import print_history
 from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
-from hybrid_memory_mcp.cli.output import (
-    is_terminal,
-    note,
-    one_line_errors,
-    print_json,
-    say,
-)
+from hybrid_memory_mcp.cli.output import is_terminal, note, one_line_errors, print_json, say
 from hybrid_memory_mcp.cli.project import place_here
-from hybrid_memory_mcp.projects import ABOUT_ME
+from hybrid_memory_mcp.cli.told import note_memories, note_secrets, place_again, print_recalled, print_remembered, there
 
 Namespace = Annotated[
     str | None,
@@ -58,12 +50,6 @@ Since = Annotated[str | None, typer.Option(help="What happened, or was written, 
 Until = Annotated[str | None, typer.Option(help="And until then; a day is meant whole.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times; a memory has all of them.")]
 Session = Annotated[str | None, typer.Option(help="Of this conversation.")]
-
-_OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
-"""What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
-
-_BESIDE_CHARACTERS = 160  # of a memory that is told of beside the result: enough to see whether it says something else
-_OF_THE_UNKNOWN = 3  # hits that are shown where probably nothing is known
 
 
 def recall(
@@ -99,34 +85,7 @@ def recall(
         "until": moment_of("--until", until, "through"),
     }
     result = call_here(home, "recall", given, namespace)
-    hits = [{**_OF_AN_OLDER_HUB, "when": hit["created_at"], **hit} for hit in result["hits"]]
-    if as_json:
-        print_json(result | {"hits": hits})
-        return
-    unknown = result.get("unknown") or (not brief and bool(hits) and all(hit["weak"] for hit in hits))
-    if unknown:
-        from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
-
-        note(PROBABLY_UNKNOWN)
-        hits = hits[:_OF_THE_UNKNOWN]
-    for hit in hits:
-        print_memory(hit, [*_judged(hit), hit["tier"]], when=hit["when"])
-    if not hits:
-        note("nothing is remembered yet" if brief else "nothing is remembered about this")
-    if (offline := result.get("offline_seconds")) is not None:
-        note(f"the database cannot be reached: this is what was known {offline:.0f} seconds ago, and nothing later")
-    if result["words_alone"]:
-        note("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
-    if result["total"] > len(hits) and not unknown:  # of what is unknown three are shown, whatever the limit
-        note(f"{result['total'] - len(hits)} more; raise --limit to see them")
-
-
-def _judged(hit: Mapping[str, Any]) -> list[str]:
-    """Return the section of a line of a brief; else what is claimed of the hit; its score is in `--json` alone."""
-    if hit["section"] is not None:
-        return [str(hit["section"])]
-    marks = ["weak"] if hit["weak"] else []
-    return marks + ([f"newer: {hit['newer']}"] if hit["newer"] else [])
+    print_recalled(result, as_json=as_json, brief=brief)
 
 
 def remember(
@@ -158,17 +117,7 @@ def remember(
         "session": f"terminal-{SystemClock().now().astimezone():%Y-%m-%d}",
     }
     done = call_here(home, "remember", given, namespace, writes=True)
-    if as_json:
-        print_json(done)
-        return
-    note("known already:" if done["known"] else "remembered:")
-    print_memories([done["memory"]])
-    if done["said_before"]:
-        note(f"the same words were said before, in another conversation: {done['said_before']}")
-    _note_secrets(done, place_again(home, namespace))
-    if done["related"]:
-        note("what is known about the same; `correct ID TEXT` mends one, `forget ID` takes one away:")
-        _note_memories(done["related"])
+    print_remembered(done, as_json=as_json, again=place_again(home, namespace))
 
 
 def list_(
@@ -294,7 +243,7 @@ def correct(
     else:
         note(f"corrected; {done['before']['id']} is kept as the former version:")
     print_memories([done["memory"]])
-    _note_secrets(done, place_again(home, namespace))
+    note_secrets(done, place_again(home, namespace))
 
 
 def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
@@ -312,7 +261,7 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
     _print_outcome(done, "forgotten:", "forgotten before:")
     if done["revived"]:
         note("current again, because more trusted; forget these too if they are meant:")
-        _note_memories(done["revived"])
+        note_memories(done["revived"])
     if done["memories"]:
         named = " ".join(one["id"] for one in done["memories"])
         note(f"`hybrid-memory-mcp restore-memory {named}{place_again(home, namespace)}` brings it back")
@@ -425,17 +374,7 @@ def done_here(
     """
     given = dict(arguments)
     if namespace is None:
-        here = place_here(home)
-        for notice in here.notices:
-            note(notice, "yellow")
-        if writes and here.refuses_writes:
-            raise InvalidInput("folder", f"{here.refuses_writes}; or name a namespace with --namespace")
-        if here.off and not writes:
-            note("memory is off in this folder for assistants; this is what is remembered elsewhere", "yellow")
-        if here.project is not None:
-            namespace = here.namespace
-            given["personal"] = here.personal
-            given["about_me_is_personal"] = here.about_me == ABOUT_ME[1]
+        namespace = there(place_here(home), given, writes=writes)
     return call_operation(home, operation, given, namespace=namespace, may_be_new=writes)
 
 
@@ -449,26 +388,3 @@ def _print_outcome(done: Mapping[str, Any], changed: str, unchanged: str) -> Non
         if memories:
             note(told)
             print_memories(memories)
-
-
-def place_again(home: Path | None, namespace: str | None) -> str:
-    """Return the options that say where a command was done, for a command that is named."""
-    given = {"--home": None if home is None else str(home), "--namespace": namespace}
-    return "".join(f" {option} {shlex.quote(value)}" for option, value in given.items() if value is not None)
-
-
-def _note_memories(memories: Sequence[Mapping[str, Any]]) -> None:
-    """Tell of memories that are not the result, on stderr."""
-    for one in memories:
-        note(f"  {one['id']}  {' '.join(str(one['content']).split())[:_BESIDE_CHARACTERS]}")
-
-
-def _note_secrets(done: Mapping[str, Any], place: str) -> None:
-    if not done["secrets"]:
-        return
-    kinds = ", ".join(done["secrets"])
-    if done["secrets_left_out"]:
-        note(f"left out what looks like a secret ({kinds})", "yellow")
-        return
-    told = f"it holds what looks like a secret ({kinds}), which is shown masked from now on"
-    note(f"{told}; `hybrid-memory-mcp redact {done['memory']['id']}{place}` takes it out for good", "yellow")

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
-
-from hybrid_memory.model import Kind, Trust
 from hybrid_memory.project_names import project_of
-from hybrid_memory.requests import MemoryState
-from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, shown
+from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, print_line, shown
+
+if TYPE_CHECKING:
+    from rich.padding import Padding
+    from rich.text import Text
 
 _SHOWN_CHARACTERS = 600  # of a text in a list on a terminal; a whole page of a book would hide the others
 _INDENT = 2
 _DAY = len("2026-01-10")  # of a moment
+
+# As operations tell them: values of `Kind`, `MemoryState` and `Trust`, whose modules take longer to import than all else here.
+OBSERVATION, CURRENT, UNTRUSTED = "observation", "current", "untrusted"
 
 MemoryJson = Mapping[str, Any]
 
@@ -39,8 +39,11 @@ def print_memory(memory: MemoryJson, marks: Sequence[str], *, when: str | None =
     told = moment(when or memory.get("created_at"))
     text = shown(memory.get("content", ""))
     if not is_terminal():
-        typer.echo("\t".join((shown(memory.get("id", "")), told, shown(", ".join(marks)), text)))
+        print_line("\t".join((shown(memory.get("id", "")), told, shown(", ".join(marks)), text)))
         return
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(highlight=False, emoji=False)
     head = Text.assemble(cell(memory.get("id", ""), "bold"), "  ", told)
     remarks = cell(", ".join(marks), "dim")
@@ -53,10 +56,14 @@ def print_memory(memory: MemoryJson, marks: Sequence[str], *, when: str | None =
 
 
 def _indented(text: Text) -> Padding:
+    from rich.padding import Padding
+
     return Padding(text, (0, 0, 0, _INDENT), expand=False)
 
 
 def _cut(text: str) -> Text:
+    from rich.text import Text
+
     if len(text) <= _SHOWN_CHARACTERS:
         return Text(text, overflow="fold")
     more = len(text) - _SHOWN_CHARACTERS
@@ -68,13 +75,13 @@ def _cut(text: str) -> Text:
 def marks_of(memory: MemoryJson) -> list[str]:
     """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its project, its tags."""
     kind = memory.get("kind")
-    marks = [str(memory.get("tier", "")) if kind == Kind.OBSERVATION.value else str(kind)]
-    if memory.get("state") not in (None, MemoryState.CURRENT.value):
+    marks = [str(memory.get("tier", "")) if kind == OBSERVATION else str(kind)]
+    if memory.get("state") not in (None, CURRENT):
         marks.append(str(memory["state"]))
     happened = moment(memory.get("occurred_at"))[:_DAY]
     marks += [f"happened {happened}"] if happened not in ("", moment(memory.get("created_at"))[:_DAY]) else []
     marks += ["pinned"] if memory.get("pinned") else []
-    if memory.get("trust") == Trust.UNTRUSTED.value:
+    if memory.get("trust") == UNTRUSTED:
         marks.append(f"untrusted, from {memory.get('origin')}")
     project = project_of(str(memory.get("namespace", "")))
     marks += [f"project {project}"] if project else []
@@ -86,6 +93,9 @@ def print_whole(memory: MemoryJson) -> None:
 
     The text is indented, so that no line of it looks like a field.
     """
+    from rich.console import Console
+    from rich.text import Text
+
     terminal = is_terminal()
     console = Console(highlight=False, emoji=False, soft_wrap=not terminal)
     console.print(cell(memory["id"], "bold"))

@@ -53,6 +53,14 @@ _HARMLESS = frozenset(
 )
 """Operations that may be asked of the next hub if one ends meanwhile: they change nothing, are whole or not there, or join to the same."""
 
+_STARTS_HUB = frozenset(
+    {"recall", "remember", "list", "show", "correct", "forget", "pin", "act", "acts", "history", "view"}
+)
+"""Operations that a person asks for one after the other: the first one's hub stays for the next."""
+
+starts_hubs = False
+"""Whether a hub may be started here: by the program itself, not by what calls commands in a process of its own."""
+
 
 def call_operation(
     home: Path | None,
@@ -118,7 +126,8 @@ def _done(
     may_repeat = operation in _HARMLESS
     while True:
         try:
-            answer = call_hub(folder, settings.namespace, operation, given, progress, note)
+            may_start = starts_hubs and operation in _STARTS_HUB and (may_be_new or not is_missing(folder))
+            answer = call_hub(folder, settings.namespace, operation, given, progress, note, may_start=may_start)
         except HubEnded:
             if not may_repeat:
                 raise

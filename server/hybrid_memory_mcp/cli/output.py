@@ -6,6 +6,8 @@ The rules that hold for each command:
 - An error is a line on stderr, with ``--json`` too. Questions, notes and progress go to stderr.
 - Stored text passes through `shown` (or `cell`) on its way to a person; never through markup. JSON has it as it is.
 - In a pipe nothing is coloured, cut or wrapped, and a row is one line.
+
+Typer and rich take longer to import than a hub to answer, so they are only where something is drawn, asked or wrong.
 """
 
 from __future__ import annotations
@@ -20,19 +22,14 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from hybrid_memory.errors import HybridMemoryError, error_code
 from hybrid_memory.text import visible
 from hybrid_memory_mcp.cli.exit_codes import FAILED, WRONG_USE
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 _BREAKS = re.compile(r" *[\n\x0b\x0c\x85\u2028\u2029]+ *")
@@ -49,11 +46,15 @@ def set_wants_json(wanted: bool) -> None:
 
 def out() -> Console:
     """Return the console for what a person reads: it wraps nothing by itself, and highlights nothing."""
+    from rich.console import Console
+
     return Console(soft_wrap=True, highlight=False, emoji=False)
 
 
 def err() -> Console:
     """Return the console of stderr, for notes, questions and errors."""
+    from rich.console import Console
+
     return Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
 
 
@@ -75,6 +76,8 @@ def shown(text: object, *, lines: bool = False) -> str:
 
 def cell(text: object, style: str = "", *, lines: bool = False) -> Text:
     """Return stored text for a table or a console: inert, and without markup."""
+    from rich.text import Text
+
     return Text(shown(text, lines=lines), style=style)
 
 
@@ -93,18 +96,31 @@ def megabytes(size: int) -> str:
 
 def say(text: object, style: str = "") -> None:
     """Print one sentence to a person on one line; what stands in it is inert."""
-    out().print(cell(text, style))
+    if style:
+        out().print(cell(text, style))
+    else:
+        print_line(shown(text))
 
 
 def note(text: object, style: str = "") -> None:
     """Print one sentence to stderr on one line: what a program that reads the result does not want."""
-    err().print(cell(text, style))
+    if style and sys.stderr is not None and sys.stderr.isatty():
+        err().print(cell(text, style))
+    else:
+        print(shown(text), file=sys.stderr, flush=True)  # noqa: T201 - where commands print
+
+
+def print_line(text: str) -> None:
+    """Print one line to stdout as it is."""
+    print(text, flush=True)  # noqa: T201 - where commands print
 
 
 def print_json(value: object) -> None:
     """Print one JSON value, in UTF-8 and not wrapped; what acts on a terminal is escaped as JSON does it, so that the value is the same."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    typer.echo(visible(text).encode())
+    sys.stdout.flush()
+    sys.stdout.buffer.write(visible(text).encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def print_result(values: Any, as_json: bool, table: Callable[[], None]) -> None:
@@ -121,10 +137,16 @@ def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]], *, titl
     The first column is never cut nor wrapped (put the id there). A cell may be a `Text` with a style; else it is stored text. On a
     terminal that is too narrow for a table each row is a line with its first cell, and the others below it, with their names.
     """
+    from rich.text import Text
+
     if not is_terminal():
         for row in rows:
-            typer.echo("\t".join(shown(one.plain if isinstance(one, Text) else _plain(one)) for one in row))
+            print_line("\t".join(shown(one.plain if isinstance(one, Text) else _plain(one)) for one in row))
         return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
     console = Console(highlight=False, emoji=False)
     texts = [[one if isinstance(one, Text) else cell(_plain(one), lines=True) for one in row] for row in rows]
     if _needed_width(columns, texts) > console.width:
@@ -141,6 +163,8 @@ def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]], *, titl
 
 def _needed_width(columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> int:
     """Return how wide a terminal must be for a table in which no word is broken; long ones, as paths, may be."""
+    from rich.cells import cell_len
+
     width = 1
     for number, column in enumerate(columns):
         cells = [cell(column), *(row[number] for row in rows)]
@@ -152,6 +176,9 @@ def _needed_width(columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> int
 def _print_below_each_other(
     console: Console, columns: Sequence[str], rows: Sequence[Sequence[Text]], title: str | None
 ) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
     if title is not None:
         console.print(cell(title, "italic"))
     for first, *others in rows:
@@ -185,7 +212,7 @@ def print_values(values: Sequence[tuple[str, object]], *, title: str | None = No
         print_rows(("what", "value"), values, title=title)
         return
     for name, value in values:
-        typer.echo(f"{shown(name)}: {shown(_plain(value))}")
+        print_line(f"{shown(name)}: {shown(_plain(value))}")
 
 
 def _plain(value: object) -> str:
@@ -198,6 +225,8 @@ def fail(message: object, *, code: str = "failed", exit_code: int = FAILED) -> N
     Raises:
         typer.Exit: always, with ``exit_code``.
     """
+    import typer
+
     print_error(message, code=code, exit_code=exit_code)
     raise typer.Exit(exit_code)
 
@@ -217,20 +246,26 @@ def print_error_value(message: object, *, code: str, exit_code: int) -> None:
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """Turn an error of the library, or of a system that has no memory left, into one line and exit code 1."""
-    from hybrid_memory.shortage import shortage_of
-
     try:
         yield
-    except HybridMemoryError as error:
-        said: BaseException = error
-    except (MemoryError, OSError, RuntimeError, ImportError) as error:
-        short = shortage_of(error)
-        if short is None:
+    except Exception as error:
+        said = told_error(error)
+        if said is None:
             raise
-        said = short
     else:
         return
     fail(said, code=error_code(said))
+
+
+def told_error(error: Exception) -> HybridMemoryError | None:
+    """Return what a person is told of an error; None where it is a bug's."""
+    if isinstance(error, HybridMemoryError):
+        return error
+    if not isinstance(error, (MemoryError, OSError, RuntimeError, ImportError)):
+        return None
+    from hybrid_memory.shortage import shortage_of
+
+    return shortage_of(error)
 
 
 def can_ask() -> bool:
@@ -244,6 +279,8 @@ def confirm(question: str, *, default: bool = False) -> None:
     Raises:
         typer.Exit: the answer is no (1), or nobody answers (2).
     """
+    import typer
+
     try:
         said = typer.confirm(question, default=default, err=True)
     except typer.Abort:
@@ -259,6 +296,7 @@ def progress(what: str) -> Iterator[ProgressCallback]:
     if not sys.stderr.isatty():
         yield _lines_of_progress(what)
         return
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

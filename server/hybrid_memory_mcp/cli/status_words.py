@@ -40,6 +40,7 @@ _HAPPENED = {
     "erased": "erased for good",
 }
 
+
 def assistant_rows(values: Mapping[str, Any], now: datetime) -> Iterator[tuple[str, str]]:
     """Say which assistants have the memory and when each last used it, then those that only used it, then those without it."""
     used = dict(values["used"])

@@ -8,7 +8,7 @@ import time
 
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.relay import connecting, paths, protocol
-from hybrid_memory_mcp.relay.chosen_store import STORE, chosen_store
+from hybrid_memory_mcp.relay.chosen_store import variables_for_hub
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack, pack_fields
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 OPERATION = "hook_event"
 
-_VARIABLE_PREFIX = "HYBRID_MEMORY_"
 _CHUNK_BYTES = 1 << 16
 _LEAST_SECONDS = 0.01
 _PAUSE_SECONDS = 0.05  # between two attempts to reach a hub
@@ -74,12 +73,6 @@ class HubCaller:
         return connection
 
     def _exchange(self, connection: socket.socket, given: Mapping[str, Any], deadline: float) -> dict[str, Any] | None:
-        variables = [
-            f"{name}={value}"
-            for name, value in self.environment.items()
-            if (name.startswith(_VARIABLE_PREFIX) and name != STORE) or name == "TZ"
-        ]
-        variables += chosen_store(self.environment)
         hello = [
             ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", __version__),
@@ -90,7 +83,7 @@ class HubCaller:
             ("operation", OPERATION),
             ("given", json.dumps(given)),
             *(("argument", argument) for argument in self._arguments),
-            *(("variable", variable) for variable in variables),
+            *(("variable", variable) for variable in variables_for_hub(self.environment)),
         ]
         connection.settimeout(max(deadline - time.monotonic(), _LEAST_SECONDS))
         connection.sendall(pack(protocol.HELLO, pack_fields(hello)))

@@ -89,7 +89,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
     return _Run(event, home, HubCaller(home, options, environment), deadline).answer()
 
 
-def _has_store(home: str, environment: Mapping[str, str]) -> bool:
+def has_store(home: str, environment: Mapping[str, str]) -> bool:
     """Return False if the store is a file that is not there yet."""
     if os.path.exists(os.path.join(home, _DATABASE)) or chosen_store(environment):
         return True
@@ -197,7 +197,7 @@ class _Run:
         event = self._event
         is_prompt = event.name == "prompt"
         # A person waits for the answer to a prompt, and a store that is not there yet has nothing to show.
-        is_empty = event.name == "session-start" and not _has_store(self._home, self._hub.environment)
+        is_empty = event.name == "session-start" and not has_store(self._home, self._hub.environment)
         # Before anything is asked: who is ended in the middle leaves to the next event what there is to read.
         self._conversations.save(self._conversation)
         found = self._hub.ask(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
@@ -41,7 +41,7 @@ from mcp.types import (
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory_mcp.former_projects import FormerProject, read_former
 from hybrid_memory_mcp.hub.client_roots import ClientRoots
-from hybrid_memory_mcp.hub.handshake import ClientInfo
+from hybrid_memory_mcp.hub.handshake import ClientInfo, read_frames
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 from hybrid_memory_mcp.mcp_api.memory_server import UNKNOWN, MemoryServer, client_name_of
 from hybrid_memory_mcp.mcp_api.sdk import (
@@ -69,7 +69,6 @@ _INITIALIZE_TIMEOUT_SECONDS = 10.0  # of a replayed handshake; it takes millisec
 _GOODBYE_TIMEOUT_SECONDS = 0.5  # for the last frame to a relay that does not read
 # Answers beyond that wait in the server, so that a client that does not read costs little.
 _MAX_UNSENT_BYTES = 1024 * 1024
-_CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 _OLDER_THAN_STORE = (
     "this client's program is older than the memory's store: restart {client}. Upgrade the hybrid-memory-mcp that it starts if this "
     "message stays"
@@ -234,28 +233,6 @@ class Outbox:
             return frame
         except OSError:
             return b""  # the reader finds out that the other side is gone
-
-
-async def read_frames(connection: socket.socket, reader: FrameReader) -> AsyncIterator[Frame]:
-    """Yield what a relay sends, to its end; first what the reader still holds.
-
-    Raises:
-        BrokenFrame: it does not speak as a relay does.
-    """
-    for frame in reader.feed(b""):
-        yield frame
-    while True:
-        try:
-            chunk = connection.recv(_CHUNK_BYTES)
-        except BlockingIOError:
-            await anyio.wait_readable(connection)
-            continue
-        except OSError:
-            return
-        if not chunk:
-            return
-        for frame in reader.feed(chunk):
-            yield frame
 
 
 class ClientConnection:

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -26,9 +26,10 @@ from hybrid_memory.settings import PREFIX, StoreSettings
 from hybrid_memory_mcp.hooks.program import switched_off
 from hybrid_memory_mcp.projects import PROJECT_FOLDER, Place, place_of
 from hybrid_memory_mcp.relay.connecting import NONCE_BYTES, PROOF_BYTES, proof
-from hybrid_memory_mcp.relay.protocol import PROTOCOL_VERSION, read_fields
+from hybrid_memory_mcp.relay.protocol import PROTOCOL_VERSION, Frame, FrameReader, read_fields
 from hybrid_memory_mcp.runtime.client_options import Options, read_options
 
+_CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 AUTHENTICATION_TIMEOUT_SECONDS = 5.0  # a relay proves itself in microseconds; whoever connects by mistake says nothing
 
 
@@ -113,6 +114,28 @@ async def authenticate(stream: socket.socket, token: bytes) -> bool:
     return False
 
 
+async def read_frames(connection: socket.socket, reader: FrameReader) -> AsyncIterator[Frame]:
+    """Yield what a relay sends, to its end; first what the reader still holds.
+
+    Raises:
+        BrokenFrame: it does not speak as a relay does.
+    """
+    for frame in reader.feed(b""):
+        yield frame
+    while True:
+        try:
+            chunk = connection.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            await anyio.wait_readable(connection)
+            continue
+        except OSError:
+            return
+        if not chunk:
+            return
+        for frame in reader.feed(chunk):
+            yield frame
+
+
 def read_hello(payload: bytes) -> Hello:
     """Return what a first frame says.
 
@@ -135,7 +158,7 @@ def read_client_info(hello: Hello) -> ClientInfo:
     """
     options = read_options(hello.arguments, hello.environment, Path(hello.folder))
     if options.zone is None:
-        options = options.in_zone(_zone_of(hello.environment))
+        options = options.in_zone(zone_of(hello.environment))
     ignored = find_ignored_settings(hello.environment)
     folder = hello.folder if "folder" in hello.model_fields_set else None
     project_folder = hello.environment.get("CLAUDE_PROJECT_DIR") or None
@@ -165,7 +188,7 @@ def find_ignored_settings(environment: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _zone_of(environment: Mapping[str, str]) -> tzinfo | None:
+def zone_of(environment: Mapping[str, str]) -> tzinfo | None:
     """Return the zone of the client's process, None for that of the machine."""
     name = environment.get("TZ", "").removeprefix(":")
     try:

@@ -7,6 +7,7 @@ until that leaves, or `_serve_command` does one operation for a command line.
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import socket
@@ -32,15 +33,20 @@ from hybrid_memory.settings import StoreSettings, hook_switches
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
-from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, RequestQueue, read_frames
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
-from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_hello
+from hybrid_memory_mcp.hub.handshake import (
+    ClientInfo,
+    Hello,
+    authenticate,
+    read_client_info,
+    read_frames,
+    read_hello,
+    zone_of,
+)
 from hybrid_memory_mcp.hub.inspecting import OPERATION as INSPECT
 from hybrid_memory_mcp.hub.inspecting import Inspection
 from hybrid_memory_mcp.hub.listener import HubListener
-from hybrid_memory_mcp.hub.store_choice import OtherStore, StoreChoice, choice_of
-from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
-from hybrid_memory_mcp.mcp_api.views import Views
+from hybrid_memory_mcp.hub.store_choice import OtherStore, Settings, StoreChoice, choice_of, settings_of
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.processes import is_of_this_user
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
@@ -55,6 +61,8 @@ from hybrid_memory_mcp.runtime.provider import (
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
+    from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats
+    from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 
 # For requests at work when the hub leaves; what takes longer the relay asks the next hub again.
 DRAIN_TIMEOUT_SECONDS = 5.0
@@ -62,10 +70,8 @@ DRAIN_TIMEOUT_SECONDS = 5.0
 # for a hub that it started (`connecting.START_TIMEOUT_SECONDS`).
 FIRST_VISITOR_TIMEOUT_SECONDS = 5.0
 
-_OF_ANY_STORE = (
-    protocol.LEAVE,
-    "moment",
-)  # the second copies the file that a hub has, to move it to where the settings now point
+# The last copies the file that a hub has, to move it to where the settings now point.
+_OF_ANY_STORE = (protocol.LEAVE, protocol.TELL_PROGRAM, "moment")
 _HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
 _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay gives up after START_TIMEOUT_SECONDS
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
@@ -84,7 +90,8 @@ class HubResources:
     """What all connections of a hub share. ``limits`` are the settings that say how many clients and requests it takes.
 
     ``state_key`` (32 bytes) seals what clients carry for the hub between two requests. ``warm_pause_seconds`` is how long after
-    a client's first answer the store begins to be opened ahead of its first call. ``store`` is the store that is served.
+    a client's first answer the store begins to be opened ahead of its first call. ``store`` is the store that is served, ``settings``
+    those of the store when the hub was started, as `settings_of` gives them; None where a command need not have the same.
     """
 
     home: Path
@@ -95,6 +102,7 @@ class HubResources:
     limits: StoreSettings = field(default_factory=StoreSettings)
     warm_pause_seconds: float = 0.0
     store: StoreChoice = field(default_factory=StoreChoice)
+    settings: Settings | None = None
 
 
 class Hub:
@@ -104,7 +112,7 @@ class Hub:
     of `MemoryServer`.
     """
 
-    def __init__(self, resources: HubResources, server_of: Callable[..., MemoryServer] = MemoryServer) -> None:
+    def __init__(self, resources: HubResources, server_of: Callable[..., MemoryServer] | None = None) -> None:
         self._server_of = server_of
         self.registry = ConnectionRegistry()
         self._first_place: ClientPlace | None = None
@@ -262,7 +270,7 @@ class Hub:
         self._visitors_changed.set()
 
     async def _serve_visitor(self, stream: socket.socket, reader: FrameReader, hello: Hello) -> None:
-        if hello.operation not in _OF_ANY_STORE and await self._is_for_another_store(stream, hello):
+        if hello.operation not in _OF_ANY_STORE and await self._makes_room(stream, hello):
             return
         self._served += 1
         try:
@@ -280,23 +288,33 @@ class Hub:
         else:
             await self._serve_relay(stream, reader, read_client_info(hello))
 
-    async def _is_for_another_store(self, stream: socket.socket, hello: Hello) -> bool:
-        """Return whether a visitor means another store, and this hub leaves for that because nobody else needs it.
+    async def _makes_room(self, stream: socket.socket, hello: Hello) -> bool:
+        """Return whether this hub leaves: a visitor means another store, or a command other settings, and nobody else needs this hub.
 
         Raises:
             OtherStore: others are served.
         """
-        wanted = choice_of(self._resources.home, hello.environment)
-        if wanted.digest == self._resources.store.digest:
-            return False
-        if self._stays or self._served:
+        wanted, is_needed = choice_of(self._resources.home, hello.environment), self._stays or self._served > 0
+        is_other = wanted.digest != self._resources.store.digest
+        if is_other and is_needed:
             raise OtherStore(wanted, self._resources.store)
+        if not is_other and (is_needed or not self._has_other_settings(hello)):
+            return False
         if hello.operation is not None:
             await _send(stream, pack(protocol.LEAVING))
         self.leave()
         return True
 
+    def _has_other_settings(self, hello: Hello) -> bool:
+        """Return whether a command has other settings than this hub, which may be one that another command left behind."""
+        if hello.operation in (None, HOOK_EVENT) or self._resources.settings is None:
+            return False
+        return settings_of(self._resources.home, hello.environment) != self._resources.settings
+
     async def _serve_relay(self, stream: socket.socket, reader: FrameReader, client: ClientInfo) -> None:
+        await anyio.to_thread.run_sync(import_serving)
+        from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, RequestQueue
+
         limits = self._resources.limits
         stats = ConnectionStats(client, self._resources.clock.now())
         where = ClientPlace(client.options.scope(client.session), client.place)
@@ -324,6 +342,9 @@ class Hub:
     def _build_server(
         self, connection: ClientConnection, client: ClientInfo, where: ClientPlace, noted: threading.Event
     ) -> MemoryServer:
+        from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
+        from hybrid_memory_mcp.mcp_api.views import Views
+
         resources, options = self._resources, client.options
         limiter = ClientLimiter(resources.provider, resources.limits.calls_of_a_client)
         views = Views(
@@ -335,7 +356,7 @@ class Hub:
             clients=partial(self.registry.describe, options.namespace),
             notices=_notices(client),
         )
-        return self._server_of(
+        return (self._server_of or MemoryServer)(
             limiter,
             where,
             options.zone,
@@ -453,7 +474,13 @@ class Hub:
                     await _send(stream, latest.pop())
 
         request = OperationRequest(
-            self._resources.provider, self._resources.home, scope, hello.given, on_progress, self.registry.describe
+            self._resources.provider,
+            self._resources.home,
+            scope,
+            hello.given,
+            on_progress,
+            self.registry.describe,
+            zone_of(hello.environment),
         )
         async with anyio.create_task_group() as group:
             group.start_soon(send_progress)
@@ -468,6 +495,23 @@ class Hub:
             await self._inspection.serve(self._group, stream, hello.given, partial(_send, stream))
         except Exception as error:  # noqa: BLE001 - the last line before the command
             await _send(stream, _failure_frame(INSPECT, error))
+
+
+def import_serving() -> None:
+    """Import what serves an MCP client, which takes longer than all else in a hub: commands do without it."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        from hybrid_memory_mcp.hub import client
+        from hybrid_memory_mcp.mcp_api import views
+
+        del client, views
+        from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+
+        disable_sdk_logging()
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _call_in_loop(token: EventLoopToken, work: Callable[[], None]) -> None:

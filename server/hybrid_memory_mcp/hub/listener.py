@@ -17,6 +17,7 @@ from hybrid_memory.private_files import replace_private
 from hybrid_memory_mcp.hub.heartbeat import Heartbeat, LoopWatch
 from hybrid_memory_mcp.relay import paths
 from hybrid_memory_mcp.relay.connecting import StoreLock, connect
+from hybrid_memory_mcp.relay.protocol import LEAVING, pack
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -66,7 +67,18 @@ class HubListener:
     def close(self) -> None:
         """Accept nobody any more; the lock stays, so that no other hub opens the store before this one has closed it."""
         _remove_if_same(self._address, self._places[self._address])
+        if self.token is None:  # over loopback nobody has proved yet who connected
+            self._turn_away()
         self.socket.close()
+
+    def _turn_away(self) -> None:
+        """Tell those who came too late to be accepted: a command must know that nothing of what it asks was begun."""
+        with contextlib.suppress(OSError):
+            self.socket.settimeout(0)
+            while True:
+                late, _ = self.socket.accept()
+                with late:
+                    late.sendall(pack(LEAVING))
 
     def release(self) -> None:
         """Let another hub take the lock."""

@@ -21,15 +21,16 @@ from anyio.from_thread import BlockingPortal
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.settings import StoreSettings, store_settings
-from hybrid_memory_mcp.hub.hub import Hub, HubResources
+from hybrid_memory.settings import StoreSettings, limit_threads, store_settings
+from hybrid_memory_mcp.hub.hub import Hub, HubResources, import_serving
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES, load_state_key
-from hybrid_memory_mcp.hub.store_choice import own_choice
-from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+from hybrid_memory_mcp.hub.store_choice import own_choice, own_settings
 from hybrid_memory_mcp.runtime.error_log import begin_logging, log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 from hybrid_memory_mcp.runtime.telemetry import telemetry_of
+
+__all__ = ("forget_client", "host", "import_operations", "import_serving", "make_resources", "serve")
 
 # A client that closes its pipes expects the end within a second; what was answered is on disk.
 _CLOSE_TIMEOUT_SECONDS = 0.85
@@ -43,7 +44,6 @@ _CLIENT_VARIABLES = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMP
 def serve(home: Path, listener: HubListener, embedder: str | None) -> None:
     """Serve whoever connects to the listener until nobody needs it or a signal comes; closes the store."""
     begin_logging("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
-    disable_sdk_logging()
     resources = make_resources(home, embedder, load_state_key(home))
     with log_and_continue("serving"):
         anyio.run(_serve_until_signal, resources, listener)
@@ -63,7 +63,6 @@ def host(home: str, embedder: str | None, *, standalone: bool = False) -> tuple[
     """
     forget_client()
     begin_logging("hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
-    disable_sdk_logging()
     folder = Path(home)
     if standalone:
         # Nobody comes after this process who could read what it seals, so the key need not be kept.
@@ -125,6 +124,16 @@ class _HostedHub:
             await self._hub.serve(self._listener, self._hub_end)
 
 
+def import_operations() -> None:
+    """Import what a command's operation needs, while nothing else is done; what fails is told by the operation."""
+    limit_threads()
+    with suppress(MemoryError, OSError, RuntimeError, ImportError):
+        from hybrid_memory import service
+        from hybrid_memory_mcp.admin import memory_operations
+
+        del service, memory_operations
+
+
 def forget_client() -> None:
     """Drop what the environment of this process chooses for one client: it must not become what other clients get.
 
@@ -161,6 +170,7 @@ def make_resources(
         state_key=state_key,
         limits=limits,
         store=own_choice(home),
+        settings=own_settings(home),
     )
 
 

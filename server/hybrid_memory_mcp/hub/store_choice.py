@@ -1,4 +1,4 @@
-"""Whether a client means the store that this hub serves: its variables and the settings of the folder say which one it means.
+"""Whether a client means the store that this hub serves, and a command its settings: variables and the folder's settings say so.
 
 A hub is found by its folder, and a database may be named elsewhere: a client must not get another memory than the one it asked for.
 """
@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-from hybrid_memory.config_file import read_config
+from hybrid_memory.config_file import read_config, read_config_text
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory.settings import database_environment, variables
+from hybrid_memory.settings import PREFIX, StoreSettings, database_environment, variables
 from hybrid_memory.store.opening import target_named
 from hybrid_memory_mcp.relay.chosen_store import STORE
+
+Settings: TypeAlias = tuple[str, frozenset[tuple[str, str]]]
+"""The text of ``config.toml`` and the variables of a store's settings."""
 
 _FILE = "the memory in its folder"
 _NO_ADDRESS = "a database whose address cannot be used"
@@ -51,6 +55,22 @@ def choice_of(home: Path, environ: Mapping[str, str]) -> StoreChoice:
     except InvalidInput:
         return StoreChoice("?", _NO_ADDRESS)
     return StoreChoice(target.digest, target.shown)
+
+
+def settings_of(home: Path, environ: Mapping[str, str]) -> Settings:
+    """Return what variables and the file of a folder say of its store's settings, to be compared; which store it is, is apart."""
+    # What hooks may do is read at each event.
+    own = {PREFIX + name.upper() for name in StoreSettings.model_fields if name not in ("hooks", "store")}
+    try:
+        text = read_config_text(home)
+    except InvalidInput:
+        text = ""
+    return text, frozenset((name.upper(), value) for name, value in environ.items() if value and name.upper() in own)
+
+
+def own_settings(home: Path) -> Settings:
+    """Return the settings that this process has."""
+    return settings_of(home, {PREFIX + name.upper(): value for name, value in variables().items()})
 
 
 def own_choice(home: Path) -> StoreChoice:

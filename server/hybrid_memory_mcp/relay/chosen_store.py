@@ -1,16 +1,28 @@
-"""Which store a client, a hook or a command was told to use, as the hub hears of it: its variables, never with a password."""
+"""What a client, a hook or a command was told by its variables, as the hub hears of it: which store to use, never with a password."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 STORE = "HYBRID_MEMORY_STORE"
+
+_PREFIX = "HYBRID_MEMORY_"
 
 # What PostgreSQL's library takes for an address where that leaves it out.
 _PARTS = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE")
 _SECRETS = ("password", "sslpassword", "oauth_client_secret")
+
+
+def variables_for_hub(environment: Mapping[str, str], others: Sequence[str] = ("TZ",)) -> list[str]:
+    """Return the variables of a process, as ``NAME=value``, that its hub is told: settings, ``others``, and which store is meant."""
+    told = [
+        f"{name}={value}"
+        for name, value in environment.items()
+        if (name.upper().startswith(_PREFIX) and name.upper() != STORE) or name in others
+    ]
+    return told + chosen_store(environment)
 
 
 def chosen_store(environment: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from hybrid_memory_mcp.relay.processes import UntrustedFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 PATIENCE = paths.patience(os.environ)  # noqa: TID251 - what a relay knows of settings it reads itself
 # Whoever has waited so long for a hub asks whether it is there; most calls take milliseconds.
@@ -124,11 +124,12 @@ def connect_or_start(
     not_before: float = 0.0,
     *,
     replace_until: float | None = None,
+    hub_options: Sequence[str] = (),
 ) -> socket.socket:
     """Return a socket that is connected to the hub; starts a hub where there is none, unless another relay just does.
 
-    ``not_before`` is the monotonic time from which a hub may be started. With ``replace_until``, a hub of an older program is first
-    asked to leave and has that long to do so.
+    ``not_before`` is the monotonic time from which a hub may be started. ``hub_options`` are for one that is started here. With
+    ``replace_until``, a hub of an older program is first asked to leave and has that long to do so.
 
     Raises:
         HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS`.
@@ -141,7 +142,9 @@ def connect_or_start(
         if replace_until is not None:
             _replace_older_hub(home, starting, replace_until)
             not_before = 0.0
-        return _connect_or_start(home, embedder, environment, not_before, starting)
+        return _connect_or_start(
+            home, lambda: start_hub(home, embedder, environment, hub_options), not_before, starting
+        )
     except UntrustedFile as error:
         raise HubUnavailable(str(error.strerror)) from None
     finally:
@@ -159,7 +162,7 @@ def _replace_older_hub(home: str, starting: StoreLock, until: float) -> None:
 
 
 def _connect_or_start(
-    home: str, embedder: str | None, environment: Mapping[str, str], not_before: float, starting: StoreLock
+    home: str, start: Callable[[], subprocess.Popen[bytes]], not_before: float, starting: StoreLock
 ) -> socket.socket:
     begun = asked = time.monotonic()
     child: subprocess.Popen[bytes] | None = None
@@ -171,7 +174,7 @@ def _connect_or_start(
         # (2) None does: start one, if no other relay is just doing that.
         now = time.monotonic()
         if child is None and now >= not_before and _make_folder(home) and starting.try_acquire():
-            child = _start_hub(home, embedder, environment)
+            child = _started(start)
         # (3) Give up when the hub that was started has ended, or when none listens in time and none is about to.
         failed = child is not None and bool(child.poll())
         waited = now - max(begun, not_before)
@@ -274,7 +277,9 @@ def hub_is_running(home: str) -> bool:
     return not free
 
 
-def start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def start_hub(
+    home: str, embedder: str | None, environment: Mapping[str, str], options: Sequence[str] = ()
+) -> subprocess.Popen[bytes]:
     """Start a hub that has no part in this process's terminal, pipes and folder.
 
     Raises:
@@ -288,6 +293,7 @@ def start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -
     command = [sys.executable, "-P", "-m", "hybrid_memory_mcp", "hub", "--home", home]
     if embedder:
         command += ["--embedder", embedder]
+    command += options
     kept = {name: value for name, value in environment.items() if name not in _CLIENT_VARIABLES}
     log = open_log(home)
     try:
@@ -336,9 +342,9 @@ def _make_folder(home: str) -> bool:
     return True
 
 
-def _start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _started(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
     try:
-        return start_hub(home, embedder, environment)
+        return start()
     except OSError:
         raise HubUnavailable from None
 

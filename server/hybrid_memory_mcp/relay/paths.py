@@ -20,6 +20,7 @@ HTTP = "hub.http"  # there while a hub that a person started serves HTTP
 TOKEN = "hub.token"  # noqa: S105 - the name of a file
 LOGS = "logs"
 LOG = "hub.log"
+FOR_COMMAND = "--for-command"  # starts a hub that imports what serves clients when one comes
 HOME = "HYBRID_MEMORY_HOME"
 LOOPBACK = "HYBRID_MEMORY_LOOPBACK"
 # A factor for the times after which a hub that says nothing counts as hung. For tests, which have no seconds to lose.

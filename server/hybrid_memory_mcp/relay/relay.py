@@ -29,7 +29,7 @@ import time
 
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.relay import connecting, paths, protocol
-from hybrid_memory_mcp.relay.chosen_store import STORE, chosen_store
+from hybrid_memory_mcp.relay.chosen_store import variables_for_hub
 from hybrid_memory_mcp.relay.pending import PendingLine, cancel_server_request
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, Frame, FrameReader, LineSplitter, Oversized, pack
 
@@ -61,7 +61,6 @@ _MAX_RETRY_PAUSE_SECONDS = 0.5  # between attempts to reach a hub that is just l
 _POLL_SECONDS = 0.002  # only while the process is about to leave
 _DELIVERED_EVERY_LINES = 64  # the hub then deletes stored results; each costs a few hundred bytes until that
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a pipe or socket gives at most
-_VARIABLE_PREFIX = "HYBRID_MEMORY_"
 _OTHER_VARIABLES = (
     "TZ",
     "CLAUDE_PROJECT_DIR",
@@ -513,12 +512,6 @@ def main(arguments: Sequence[str]) -> NoReturn:
     except OSError:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     home = paths.store_folder(arguments, environment)
-    variables = [
-        f"{name}={value}"
-        for name, value in environment.items()
-        if (name.startswith(_VARIABLE_PREFIX) and name != STORE) or name in _OTHER_VARIABLES
-    ]
-    variables += chosen_store(environment)
     hello = [
         ("protocol", str(protocol.PROTOCOL_VERSION)),
         ("version", __version__),
@@ -527,7 +520,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         ("pid", str(os.getpid())),
         ("folder", _working_folder()),
         *(("argument", argument) for argument in arguments),
-        *(("variable", variable) for variable in variables),
+        *(("variable", variable) for variable in variables_for_hub(environment, _OTHER_VARIABLES)),
     ]
     embedder = paths.option(arguments, "--embedder")
     standalone = "--standalone" in arguments

@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from hybrid_memory.settings import StoreSettings
 
@@ -19,18 +18,7 @@ _NO = frozenset(("", "0", "false", "no", "off"))
 class SettingsOfTest(StoreSettings):
     """Settings of a store that come from the test alone: the variables of a developer's own memory change nothing."""
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments alone."""
-        del settings_cls, env_settings, dotenv_settings, file_secret_settings
-        return (init_settings,)
+    reads_variables = False
 
 
 def settings_of_test(given: dict[str, Any]) -> StoreSettings:

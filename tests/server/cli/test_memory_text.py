@@ -70,7 +70,7 @@ def test_in_a_pipe_each_memory_is_one_line_of_four_parts(text, tags):
     with pytest.MonkeyPatch.context() as patch:
         printed = []
         patch.setattr(memory_text, "is_terminal", lambda: False)
-        patch.setattr(memory_text.typer, "echo", printed.append)
+        patch.setattr(memory_text, "print_line", printed.append)
         print_memories([told(content=text, tags=tags)])
     (line,) = printed
     assert len(line.split("\t")) == 4

@@ -91,7 +91,9 @@ def test_the_newest_are_those_that_hold_and_are_not_older_than_a_week(status, sa
 def test_what_waits_is_counted_by_its_reason(status, say):
     say("Ada keeps bees.")
     say("Ada keeps wasps.", origin=Origin.TOOL)
-    assert [(one["kind"], one["count"]) for one in status()["needs_you"] if one["kind"] != "health"] == [("untrusted", 1)]
+    assert [(one["kind"], one["count"]) for one in status()["needs_you"] if one["kind"] != "health"] == [
+        ("untrusted", 1)
+    ]
 
 
 def test_the_project_at_hand_is_counted_and_others_are_only_numbered(status, say):

@@ -135,7 +135,6 @@ def test_what_needs_the_person_is_said_or_that_nothing_does(needs, notices, rows
     assert said(waiting_rows(VALUES | {"needs_you": needs, "notices": notices})) == rows
 
 
-
 def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():
     assert said(where_rows(VALUES)) == ["store: /m (5.5 MB; no backup yet)"]
 

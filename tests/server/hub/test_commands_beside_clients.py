@@ -42,7 +42,7 @@ def commands(monkeypatch):
     class Hubs:
         ends, asked = 1, []
 
-    def call(home, namespace, operation, *_):
+    def call(home, namespace, operation, *_, **__):
         hubs.asked.append(operation)
         if len(hubs.asked) <= hubs.ends:
             raise HubEnded
