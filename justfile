@@ -50,7 +50,7 @@ browser:
 postgres:
     uv run --group check pytest -m 'postgres and not stress'
 
-# build a wheel and use it in an empty environment with plain pip
+# build wheel and source archive, and use both in empty environments with pip and with uv
 smoke:
     uv run python tools/smoke_wheel.py
 
