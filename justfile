@@ -69,3 +69,7 @@ demo:
 # figures of docs/benchmarks.md
 bench:
     uv run python -m benchmarks.service
+
+# the figures that the README shows, next to those of docs/figures.json; fails where one moved by more than a third
+figures *PARTS:
+    uv run python -m benchmarks.figures {{PARTS}}
