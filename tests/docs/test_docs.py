@@ -1,7 +1,6 @@
 """What the pages of the project say about it is true."""
 
 import ast
-import html
 import json
 import re
 import tomllib
@@ -24,7 +23,7 @@ ANSWERS = (PROJECT / "docs" / "answers.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
-    assert "`pip install uv && uv run --no-dev hybrid-memory-mcp demo`" in README
+    assert "\npip install uv && uv run hybrid-memory-mcp demo\n" in README
     assert "\npip install uv && uv run pytest\n" in README
     assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
@@ -107,19 +106,13 @@ def test_the_readme_tells_of_each_client_what_to_type_and_what_to_do_then(client
     assert ("when the model calls" in row) == (client.hooks is None)
 
 
-def test_the_readme_shows_what_a_new_conversation_is_given_as_it_is_in_the_picture():
-    (shown,) = re.findall(r"```text\n(Memory: .*?)```", README, re.DOTALL)
-    picture = re.sub(r"<[^>]+>", " ", (PROJECT / "docs" / "figures" / "first-minute.svg").read_text(encoding="utf-8"))
-    words = html.unescape(picture).replace("\xa0", " ").split()
-    assert " ".join(shown.split()) in " ".join(words)
-
-
-def test_the_index_of_decisions_names_each_once_and_the_numbers_have_no_gap():
+def test_the_index_of_decisions_names_each_once_and_no_two_share_a_number():
     decisions = PROJECT / "docs" / "decisions"
     files = sorted(file.name for file in decisions.glob("[0-9]*.md"))
     index = (decisions / "README.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"\]\(([^)]+)\)", index)) == files
-    assert [int(name[:4]) for name in files] == list(range(1, len(files) + 1))
+    numbers = [name[:4] for name in files]
+    assert sorted(set(numbers)) == numbers
 
 
 def test_the_newest_release_of_the_changelog_is_the_version_of_the_program():

@@ -8,7 +8,7 @@ from tests.docs.page_blocks import PROJECT, SHELLS, Block, blocks_of, command_li
 from tests.docs.scratch_home import ScratchHome, _same_lines, has_shell
 
 # Pages for people who work on the project or publish it: their commands take minutes to hours, or need accounts. CI is what runs them.
-FOR_CONTRIBUTORS = {"architecture.md", "benchmarks.md", "publishing.md", "packages.md"}
+FOR_CONTRIBUTORS = {"architecture.md", "benchmarks.md", "benchmarks-details.md", "publishing.md", "packages.md"}
 PAGES = [
     PROJECT / "README.md",
     *[one for one in sorted((PROJECT / "docs").glob("*.md")) if one.name not in FOR_CONTRIBUTORS],

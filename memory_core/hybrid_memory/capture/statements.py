@@ -389,12 +389,8 @@ def _told(clause: Sentence, turn: Turn) -> Statement | None:
 
 def _of_rules(clause: Sentence, rules: Sequence[Rule], turn: Turn, before: Sentence | None) -> Statement | None:
     """Return the statement that the first fitting rule makes of a clause."""
-    low, start = clause.low, clause.low[:1]
     for rule in rules:
-        first = rule.pattern.first
-        if first is not None and start not in first:
-            continue  # asked here, for most rules are passed over so
-        found = rule.pattern.match(low)
+        found = rule.pattern.match(clause.low)
         if found is None or not _names_are_names(clause, found):
             continue
         told = (

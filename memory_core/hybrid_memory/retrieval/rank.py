@@ -1,7 +1,7 @@
 """The steps of a search, from the rows that pass the filters to a ranking; read `_rank` from top to bottom.
 
 Each step is there because it wins half a point on sets that it was not fitted to, or a class of questions
-(docs/benchmarks.md, "The ladder"); its numbers are in ``ranking_parameters.py``. Where memories are found that are trusted
+(docs/benchmarks-details.md, "Finding"); its numbers are in ``ranking_parameters.py``. Where memories are found that are trusted
 less than who asks, the steps are gone through twice, so that those change nothing about the others (``shares.py``).
 """
 

@@ -1,6 +1,6 @@
 """Whether a question is about something that is nowhere in the store, as far as that can be known.
 
-A likelihood learnt on one kind of memories is worse than chance on another (docs/decisions/0026), so nothing is weighed here: the form
+A likelihood learnt on one kind of memories is worse than chance on another (docs/decisions/0061), so nothing is weighed here: the form
 of a short question tells whose thing is asked for (``asked_subject.py``), and no visible memory holds that name, another way to write
 it (``name_variants.py``). A claim that is wrong costs more than one that is not made: False claims nothing, and of a
 subject that is known nothing is claimed.
