@@ -133,5 +133,5 @@ def test_an_unknown_part_is_refused(capsys):
 
 def test_what_is_recorded_can_be_measured_again():
     held = read(figures.FILE.read_text(encoding="utf-8"))
-    assert {"service", "context", "retrieval", "import"} <= set(held) <= set(PARTS)
+    assert {"context", "retrieval"} <= set(held) <= set(PARTS)
     assert all(held.values())
