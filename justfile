@@ -50,7 +50,7 @@ browser:
 postgres:
     uv run --group check pytest -m 'postgres and not stress'
 
-# build a wheel and use it in an empty environment with plain pip
+# build wheel and source archive, and use both in empty environments with pip and with uv
 smoke:
     uv run python tools/smoke_wheel.py
 
@@ -69,3 +69,7 @@ demo:
 # figures of docs/benchmarks.md
 bench:
     uv run python -m benchmarks.service
+
+# the figures that the README shows, next to those of docs/figures.json; fails where one moved by more than a third
+figures *PARTS:
+    uv run python -m benchmarks.figures {{PARTS}}

@@ -52,10 +52,10 @@ def test_setting_it_changes_nothing_but_versions(copy):
         assert (copy / file).read_bytes().replace(b"7.8.9", __version__.encode()) == (PROJECT / file).read_bytes()
 
 
-def test_a_file_that_was_left_behind_is_named(copy):
-    place = next(one for one in PLACES if one.file == "server.json")
+@pytest.mark.parametrize("place", PLACES[1:], ids=lambda place: f"{place.file}:{place.before.strip()}")
+def test_a_file_that_was_left_behind_is_named(copy, place):
     place.write("7.8.9")
-    assert [line for line in set_version.problems() if line.startswith("server.json: 7.8.9")]
+    assert [line for line in set_version.problems() if line.startswith(f"{place.file}: 7.8.9")]
 
 
 @pytest.mark.parametrize("word", ["v1.0.0", "1.0", "latest", "1.0.0-beta", ">=1.0.0", ""])
@@ -64,11 +64,22 @@ def test_what_is_no_version_is_refused(copy, word):
     assert set_version.problems() == []
 
 
-def test_no_other_file_pins_a_version_of_the_program():
+def tracked(*folders):
+    """Return the files of the repository that name no version yet, as far as it is known which do."""
     listed = subprocess.run(
-        ["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=False
+        ["git", "ls-files", *folders], cwd=PROJECT, capture_output=True, text=True, check=False
     ).stdout.split()
     known = {place.file for place in PLACES} | {CHANGELOG}
-    others = [PROJECT / file for file in listed if file not in known and not file.startswith("tests/")]
+    return [PROJECT / file for file in listed if file not in known and (PROJECT / file).is_file()]
+
+
+def test_no_other_file_pins_a_version_of_the_program():
+    others = [file for file in tracked() if not file.is_relative_to(PROJECT / "tests")]
     pinned = re.compile(rb"hybrid-memory-mcp==[0-9]")
-    assert [file for file in others if file.is_file() and pinned.search(file.read_bytes())] == []
+    assert [file for file in others if pinned.search(file.read_bytes())] == []
+
+
+def test_no_other_manifest_has_a_version_of_its_own():
+    around = tracked(":(glob)*", "plugin", "packaging", ".claude-plugin", ".agents")
+    named = re.compile(rb"""(?i)\bversion["']?\s*[:=]\s*["']?[0-9]+\.[0-9]+\.[0-9]""")
+    assert [file for file in around if named.search(file.read_bytes())] == []

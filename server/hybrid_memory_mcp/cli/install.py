@@ -19,7 +19,7 @@ from hybrid_memory_mcp.cli.exit_codes import WRONG_USE
 from hybrid_memory_mcp.cli.operation_call import AsJson
 from hybrid_memory_mcp.cli.output import fail, print_grid, print_json
 from hybrid_memory_mcp.clients import toml_text
-from hybrid_memory_mcp.clients.command import Start, start_of_this_installation
+from hybrid_memory_mcp.clients.command import PROGRAM, Start, keeping, shell_line, start_of_this_installation
 from hybrid_memory_mcp.clients.installer import (
     Plan,
     Result,
@@ -43,6 +43,7 @@ _CONTRADICTIONS = (
 )
 _APART = "In a git repository, what you tell an assistant stays in that repository; what you say about yourself is known everywhere."
 _MOST_BACKUPS = 2  # that are named
+_INSTALL_FIRST = f"Install it yourself: `uv tool install {PROGRAM}`, then `{PROGRAM} install`."
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -94,15 +95,15 @@ def install(  # noqa: PLR0917 - typer makes options of them
         _print_entries(named, machine, start, as_json=as_json)
         return
     console = Console(soft_wrap=True, highlight=False, quiet=as_json)
-    if start.remark and not uninstall:
-        console.print(f"note: {escape(start.remark)}")
+    ask = not (yes or dry_run or named or as_json)
+    if start.keep and not uninstall and (named or machine.clients_here()):
+        start = _kept(start, machine, console, ask=ask, dry_run=dry_run)
     plans = _plans(named, machine, start, uninstall=uninstall, with_hooks=not no_hooks, may_replace=replace)
     if not plans:
         _say_nothing_found(console, uninstall=uninstall)
         return
     if not as_json:
         _show_plans(plans, console, machine, with_diffs=diff)
-    ask = not (yes or dry_run or named or as_json)
     again = partial(_plans, machine=machine, start=start, uninstall=False, with_hooks=not no_hooks, may_replace=True)
     chosen = _chosen([plan for plan in plans if _would_change(plan)], ask=ask)
     results = [
@@ -117,6 +118,23 @@ def install(  # noqa: PLR0917 - typer makes options of them
         _print_summary(console, results, dry_run=dry_run)
     if any(result.problem for result in results):
         raise typer.Exit(1)
+
+
+def _kept(start: Start, machine: Machine, console: Console, *, ask: bool, dry_run: bool) -> Start:
+    """Install what uvx runs, and return how it starts then: entries and hooks must lead to a program that stays."""
+    console.print("This runs from uv's cache, which may be emptied. To keep it for your assistants:")
+    keep = keeping(start, machine.environment)
+    if keep is None:
+        fail(f"uv does not say where it installs programs. {_INSTALL_FIRST}", code="not_installed")
+    console.print(Text(f"  {shell_line(keep.command)}", style="bold"))
+    if ask and not _answered("Install it?", default=True):
+        raise typer.Exit
+    done, said = (True, "") if dry_run else keep.carry_out()
+    if said:
+        typer.echo(said, err=True)
+    if not done:
+        fail(f"uv could not install it, so nothing was written. {_INSTALL_FIRST}", code="not_installed")
+    return Start((str(keep.program),))
 
 
 def _refuse_contradictions(given: Mapping[str, bool]) -> None:

@@ -193,6 +193,9 @@ def print_grid(rows: Sequence[Sequence[str | Text]]) -> None:
     if not is_terminal():
         print_rows((), rows)
         return
+    from rich.console import Console
+    from rich.table import Table
+
     grid = Table.grid(padding=(0, 2))
     for number in range(max(map(len, rows), default=0)):
         grid.add_column(no_wrap=number == 0, overflow="fold")

@@ -16,7 +16,7 @@ from hybrid_memory_mcp.clients.command import MODULE, PROGRAM, shell_line
 from hybrid_memory_mcp.clients.files import FileProblem, backup_of, change_file, check_changeable, hand_over, read_file
 from hybrid_memory_mcp.clients.jsonc import DamagedText, UnexpectedShape
 from hybrid_memory_mcp.clients.places import Machine
-from hybrid_memory_mcp.clients.starts import read_start, server_options, words_of
+from hybrid_memory_mcp.clients.starts import for_hooks, read_start, server_options, words_of
 from hybrid_memory_mcp.clients.table import CLIENTS, SERVER, Client
 from hybrid_memory_mcp.hooks.definitions import BESIDE, hooks_for
 
@@ -80,7 +80,7 @@ class Wish:
         env = entry.get(self.client.env_key)
         options = server_options(started.rest if started else (), env if isinstance(env, Mapping) else {})
         words = [word for name, value in options.items() for word in (f"--{name}", self._filled_in(name, value))]
-        hooks = hooks_for(self.client.name, started.start if started else self.command) or {}
+        hooks = hooks_for(self.client.name, for_hooks(started.start if started else self.command)) or {}
         for handler in (one for items in hooks.values() for item in items for one in item.get("hooks", [item])):
             if words and "args" in handler:
                 handler["args"] = [*handler["args"], *words]

@@ -171,6 +171,14 @@ def _says_more(named: re.Match[str]) -> bool:
     return bool(named[1]) or (bool(named[2]) and not named[2].startswith("=="))
 
 
+def for_hooks(start: Sequence[str]) -> tuple[str, ...]:
+    """Return how a hook starts the memory: uv fetches nothing for it, since a hook opens no connection."""
+    name = re.split(r"[\\/]", start[0])[-1].lower().removesuffix(".exe")
+    place = {"uvx": 1, "uv": 3}.get(name, 0) if name == "uvx" or tuple(start[1:3]) == ("tool", "run") else 0
+    missing = [option for option in ("--offline", "--quiet") if option not in start]
+    return (*start[:place], *missing, *start[place:]) if place else tuple(start)
+
+
 def server_options(rest: Sequence[Any], env: Mapping[str, Any]) -> dict[str, str]:
     """Return what a server is told by the words behind its start, else by the variables of its entry; names are those of `OPTIONS`."""
     words = [str(word) for word in rest]

@@ -12,6 +12,7 @@ import tomllib
 import pytest
 
 from hybrid_memory_mcp.clients.changes import is_ours
+from hybrid_memory_mcp.clients.command import Start
 from hybrid_memory_mcp.clients.installer import carry_out, plan_install
 from hybrid_memory_mcp.clients.table import BY_NAME, CLIENTS
 
@@ -510,3 +511,103 @@ def test_a_file_for_hooks_without_its_version_gets_one(person):
     assert person.json(".cursor/hooks.json")["version"] == 1
     person.install("cursor", "--yes", "--uninstall")
     assert path.read_text("utf-8") == "{}"
+
+
+FAKE_UV = """#!/bin/sh
+echo "$*" >> {log}
+case "$2" in
+dir) echo {folder} ;;
+install)
+    echo "Resolved 69 packages" >&2
+    echo "warning: it is not on your PATH" >&2
+    mkdir -p {folder}/hybrid-memory-mcp/bin && {make} ;;
+esac
+"""
+
+
+@pytest.fixture
+def by_uvx(person, tmp_path, monkeypatch):
+    """Lets `install` run out of uv's cache, with a uv that notes what it is asked, and installs or fails."""
+    log, folder = tmp_path / "log", tmp_path / "tools"
+    program = folder / "hybrid-memory-mcp" / "bin" / "hybrid-memory-mcp"
+
+    def prepare(make=f"touch {program}"):
+        uv = tmp_path / "uv"
+        uv.write_text(FAKE_UV.format(log=log, folder=folder, make=make))
+        uv.chmod(0o755)
+        monkeypatch.setenv("UV", str(uv))
+        start = Start(("/bin/uvx", "hybrid-memory-mcp==7"), keep="hybrid-memory-mcp>=7")
+        monkeypatch.setattr("hybrid_memory_mcp.cli.install.start_of_this_installation", lambda _: start)
+        return program, lambda: log.read_text().splitlines() if log.exists() else []
+
+    person.write(".claude/settings.json", "{}")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    return prepare
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="a uv of the test's is a script of the shell")
+
+
+@posix
+def test_what_uvx_runs_is_installed_first_and_entry_and_hooks_start_what_was_installed(person, by_uvx):
+    program, asked = by_uvx()
+    result = person.install("claude-code", "--yes")
+    assert result.exit_code == 0, result.output
+    assert asked() == ["tool dir", "tool install hybrid-memory-mcp>=7"]
+    assert person.json(".claude.json")["mcpServers"]["memory"]["command"] == str(program)
+    text = (person.home / ".claude" / "settings.json").read_text()
+    assert set(re.findall(r'"command": "(/[^"]*)"', text)) == {str(program)}
+
+
+@posix
+def test_of_what_uv_says_a_person_sees_the_warnings(person, by_uvx):
+    by_uvx()
+    output = person.install("claude-code", "--yes").output
+    assert "not on your PATH" in output
+    assert "Resolved" not in output
+
+
+@posix
+def test_a_person_who_does_not_want_it_installed_keeps_all_as_it_was(person, by_uvx):
+    _, asked = by_uvx()
+    before = person.tree()
+    assert person.install(answers="n\n").exit_code == 0
+    assert (person.tree(), asked()) == (before, ["tool dir"])
+
+
+@posix
+@pytest.mark.parametrize("make", ["exit 2", "true"])
+def test_where_uv_cannot_install_it_nothing_is_written_and_the_person_reads_why(person, by_uvx, make):
+    by_uvx(make)
+    before = person.tree()
+    result = person.install("claude-code", "--yes")
+    assert result.exit_code == 1
+    assert "Resolved 69 packages" in result.output
+    assert "uv tool install hybrid-memory-mcp" in result.output
+    assert person.tree() == before
+
+
+@posix
+def test_a_dry_run_says_what_would_be_installed_and_installs_nothing(person, by_uvx):
+    program, asked = by_uvx()
+    output = person.install("claude-code", "--dry-run").output
+    assert "tool install 'hybrid-memory-mcp>=7'" in output
+    assert str(program) in output
+    assert asked() == ["tool dir"]
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["--print"], ["--print", "cursor"]])
+def test_the_printed_entry_of_what_uvx_runs_starts_uvx_and_installs_nothing(person, by_uvx, arguments):
+    _, asked = by_uvx()
+    output = person.install(*arguments).stdout
+    entry = json.loads(output)["mcpServers"]["memory"]
+    assert (entry["command"], entry["args"]) == ("/bin/uvx", ["hybrid-memory-mcp==7"])
+    assert asked() == []
+
+
+@posix
+def test_taking_it_out_installs_nothing(person, by_uvx):
+    _, asked = by_uvx()
+    assert person.install("--uninstall", "--yes").exit_code == 0
+    assert asked() == []
