@@ -195,6 +195,7 @@ def print_grid(rows: Sequence[Sequence[str | Text]]) -> None:
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
     for number in range(max(map(len, rows), default=0)):
