@@ -64,12 +64,12 @@ def test_each_version_stands_with_what_happened_to_it_and_nothing_is_said_twice(
     assert lines(LIFE) == [
         f"1  {OLD}  long_term, superseded",
         "   The choir rehearses on Tuesdays.",
-        "   2026-01-10 12:00  Learned by claude-code: began in short-term memory",
+        "   2026-01-10 12:00  Learned by Claude Code: began as “in mind”",
         "   recalled 3 times, last 2026-01-10 12:00",
         f"2  {NEW}  long_term, pinned",
         "   The choir rehearses on Thursdays.",
-        "   2026-01-10 12:00  Corrected by command line: began in long-term memory",
-        "   2026-01-10 12:00  Changed by command line: stands at the head of each brief",
+        "   2026-01-10 12:00  Corrected by the command line: began as “kept”",
+        "   2026-01-10 12:00  Changed by the command line: stands at the head of each brief",
     ]
 
 
@@ -82,7 +82,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_id_is_cut(lines, content):
 
 def test_of_what_was_purged_the_log_tells_what_happened(lines):
     shown = lines({"versions": [], "events": [event(OLD, "purge", "")]})
-    assert shown == [OLD, "   2026-01-10 12:00  Erased for good by command line"]
+    assert shown == [OLD, "   2026-01-10 12:00  Erased for good by the command line"]
 
 
 def test_in_a_pipe_each_version_and_each_entry_of_the_log_is_a_line(lines):

@@ -590,7 +590,7 @@ def test_where_uv_cannot_install_it_nothing_is_written_and_the_person_reads_why(
 @posix
 def test_a_dry_run_says_what_would_be_installed_and_installs_nothing(person, by_uvx):
     program, asked = by_uvx()
-    output = person.install("claude-code", "--dry-run").output
+    output = person.install("claude-code", "--dry-run", "--diff").output
     assert "tool install 'hybrid-memory-mcp>=7'" in output
     assert str(program) in output
     assert asked() == ["tool dir"]
