@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -102,6 +102,16 @@ class EventTold(BaseModel):
     batches: list[BatchTold] = Field(default=[], max_length=200)
 
 
+class Told(Protocol):
+    """What tells in which conversation something happened."""
+
+    client: str
+    session: str
+    folder: str
+    root: str
+    project: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """What an event puts into a conversation."""
@@ -111,14 +121,14 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
+class At:
     """Where a conversation takes place, and on whose behalf."""
 
     options: Options
     place: Place
     scope: Scope
 
-    def keeps_as(self, other: _At) -> bool:
+    def keeps_as(self, other: At) -> bool:
         """Return True if what is said in both places is kept in the same way."""
         here, there = self.place, other.place
         return (here.namespaces, here.about_me, here.refuses_writes) == (
@@ -253,10 +263,10 @@ class _EventAtWork:
                 kept += self._provider.run(partial(self._keep_alone, batch, at, turns))
         return kept
 
-    def _by_place(self, batch: BatchTold) -> list[tuple[_At, list[TurnTold]]]:
+    def _by_place(self, batch: BatchTold) -> list[tuple[At, list[TurnTold]]]:
         """Return what was said in one place after the other: each turn belongs to where it was said."""
-        places: dict[tuple[str, str, str], _At] = {}
-        found: list[tuple[_At, list[TurnTold]]] = []
+        places: dict[tuple[str, str, str], At] = {}
+        found: list[tuple[At, list[TurnTold]]] = []
         for turn in batch.turns:
             said = _where_said(batch, turn)
             if said not in places:
@@ -270,11 +280,11 @@ class _EventAtWork:
                 found.append((at, [turn]))
         return found
 
-    def _keep_alone(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
+    def _keep_alone(self, batch: BatchTold, at: At, turns: list[TurnTold], service: MemoryService) -> int:
         with _KEEPING:
             return self._keep_turns(batch, at, turns, service)
 
-    def _keep_turns(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
+    def _keep_turns(self, batch: BatchTold, at: At, turns: list[TurnTold], service: MemoryService) -> int:
         now = service.now()
         echoes = self._echoes(service, at.scope)
         kept = 0
@@ -313,18 +323,21 @@ class _EventAtWork:
         found = service.read(scope, ReadRequest(ids=ids, limit=len(ids)))
         return frozenset(_spoken(hit.memory.content) for hit in found.hits)
 
-    def _at(self, told: EventTold | BatchTold) -> _At:
-        """Return where a conversation takes place."""
-        hello = self._hello
-        folder = told.folder or hello.folder
-        options = read_options(hello.arguments, hello.environment, Path(folder))
-        found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
-        place = _with_former(found, told)
-        scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
-        return _At(options, place, replace(scope, actor=f"{_ACTOR}{told.client}"))
+    def _at(self, told: EventTold | BatchTold) -> At:
+        return place_at(self._hello, told)
 
 
-def _with_former(found: Place, told: EventTold | BatchTold) -> Place:
+def place_at(hello: Hello, told: Told) -> At:
+    """Return where a conversation takes place."""
+    folder = told.folder or hello.folder
+    options = read_options(hello.arguments, hello.environment, Path(folder))
+    found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
+    place = _with_former(found, told)
+    scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
+    return At(options, place, replace(scope, actor=f"{_ACTOR}{told.client}"))
+
+
+def _with_former(found: Place, told: Told) -> Place:
     """Return the place, that of the project which was at hand there before where its marker is gone."""
     former = read_former(told.project)
     here: tuple[str, ...] = (told.root, told.folder)
@@ -344,7 +357,7 @@ def _where_said(batch: BatchTold, turn: TurnTold) -> tuple[str, str, str]:
     )
 
 
-def _note(service: MemoryService, at: _At, request: ReadRequest, found: ReadResult, shown: _Shown) -> None:
+def _note(service: MemoryService, at: At, request: ReadRequest, found: ReadResult, shown: _Shown) -> None:
     """Note in the journal of readings what was shown to a conversation."""
     told = Shown(ids=shown.ids, tokens=estimate_tokens(shown.context))
     scope = replace(at.scope, actor=at.scope.actor.removeprefix(_ACTOR))
