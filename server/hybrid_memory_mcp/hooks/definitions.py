@@ -58,12 +58,19 @@ TOOL_EVENTS: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("pre-tool", "PreToolUse", "Bash"),
         ("post-tool", "PostToolUse", "Bash|Edit|Write|NotebookEdit"),
         ("post-tool", "PostToolUseFailure", "Bash"),
+        ("subagent-start", "SubagentStart", ""),
+        ("subagent-stop", "SubagentStop", ""),
     ),
-    "codex": (("pre-tool", "PreToolUse", "Bash"), ("post-tool", "PostToolUse", "Bash|apply_patch")),
+    "codex": (
+        ("pre-tool", "PreToolUse", "Bash"),
+        ("post-tool", "PostToolUse", "Bash|apply_patch"),
+        ("subagent-start", "SubagentStart", ""),
+        ("subagent-stop", "SubagentStop", ""),
+    ),
     # It takes no context before a call, but behind the output of one.
     "gemini": (("post-tool", "AfterTool", "run_shell_command|replace|write_file"),),
 }
-"""For each client that tells of tool calls: our event, the client's name of it, and for which tools.
+"""For each client that tells of tool calls and of the agents that it starts: our event, the client's name of it, and for which tools.
 
 Cursor tells neither whether a command failed nor takes context before one without deciding whether it may run; Windsurf takes no context.
 """
@@ -79,8 +86,10 @@ _SECONDS = {
     "session-end": 3,
     "pre-tool": 2,
     "post-tool": 5,
+    "subagent-start": 5,
+    "subagent-stop": 5,
 }
-_IN_BACKGROUND = frozenset({"stop", "post-tool"})  # where a client can do that
+_IN_BACKGROUND = frozenset({"stop", "post-tool", "subagent-stop"})  # where a client can do that
 
 
 def hooks_for(client: str, command: Sequence[str], *, server: str = "memory") -> Hooks | None:
@@ -96,7 +105,7 @@ def hooks_for(client: str, command: Sequence[str], *, server: str = "memory") ->
         return None
     hooks = {name: [_entry(client, event, command, server)] for event, name in names.items()}
     for event, name, tools in TOOL_EVENTS.get(client, ()):
-        hooks[name] = [{"matcher": tools} | _entry(client, event, command, server)]
+        hooks[name] = [({"matcher": tools} if tools else {}) | _entry(client, event, command, server)]
     return hooks
 
 

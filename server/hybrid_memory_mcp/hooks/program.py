@@ -37,6 +37,8 @@ LIMIT_SECONDS: Mapping[str, float] = {
     "session-end": 2.0,
     "pre-tool": 1.0,
     "post-tool": 2.0,
+    "subagent-start": 2.0,
+    "subagent-stop": 2.0,
 }
 """How long each event may take; then the program ends without an answer. What it could not tell the hub is read the next time."""
 
@@ -97,8 +99,8 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
 def _at_tool_call(
     name: str, client: str, told: dict[str, Any], hub: HubCaller, deadline: float, *, may_ask: bool
 ) -> bytes:
-    """Tell the hub of a tool call, and return what is printed: before a command that failed here, what is known of it."""
-    call = tool_calls.read_call(name, told)
+    """Tell the hub of a tool call or an agent, and return what is printed: what is known before a command, or a brief."""
+    call = tool_calls.read_agent(name, told) if name in tool_calls.AGENTS else tool_calls.read_call(name, told)
     if call is None or switched_off(hub.environment) or "cursor_version" in told:
         return b""
     folder = call.folder or _working_folder()
@@ -113,6 +115,7 @@ def _at_tool_call(
         "line": call.line,
         "edits": call.edits,
         "error": call.error,
+        "agent": call.agent,
     }
     found = hub.ask(given, deadline - _ANSWER_SECONDS, may_start=False) or {}
     return answers.at_tool_call(

@@ -1,4 +1,4 @@
-"""A client's tool call, before and after it: its documented JSON, read leniently. Pure.
+"""A client's tool call, before and after it, and an agent that it starts: its documented JSON, read leniently. Pure.
 
 Claude Code and Codex tell of a call in ``tool_name``, ``tool_input`` and ``tool_response``; Claude Code of a failed one in an event of its
 own with ``error``. Gemini CLI puts the exit code of a command into the text of ``tool_response``.
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-EVENTS = ("pre-tool", "post-tool")
+AGENTS = ("subagent-start", "subagent-stop")
+EVENTS = ("pre-tool", "post-tool", *AGENTS)
 MOST_OUTPUT = 20_000  # characters of an error that the hub is told
 
 _SHELLS = frozenset({"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command"})
@@ -24,19 +25,22 @@ _EXIT_CODE = re.compile(
 
 
 class ToolCall:
-    """A call of a shell (``line``), or an edit of files (``edits``).
+    """A call of a shell (``line``), an edit of files (``edits``), or an ``agent`` that starts, or ends with the report ``line``.
 
     ``error`` is what a failed command printed, None for one that worked or has not run yet.
     """
 
-    __slots__ = ("edits", "error", "folder", "line", "session")
+    __slots__ = ("agent", "edits", "error", "folder", "line", "session")
 
-    def __init__(self, session: str, folder: str, line: str, *, edits: bool = False, error: str | None = None) -> None:
+    def __init__(
+        self, session: str, folder: str, line: str, *, edits: bool = False, error: str | None = None, agent: str = ""
+    ) -> None:
         self.session = session
         self.folder = folder
         self.line = line
         self.edits = edits
         self.error = error
+        self.agent = agent
 
 
 def read_call(event: str, given: Mapping[str, Any]) -> ToolCall | None:
@@ -49,6 +53,15 @@ def read_call(event: str, given: Mapping[str, Any]) -> ToolCall | None:
     if tool not in _SHELLS or not line or given.get("is_interrupt") is True:
         return None
     return ToolCall(session, folder, line, error=_error(given) if event == "post-tool" else None)
+
+
+def read_agent(event: str, given: Mapping[str, Any]) -> ToolCall | None:
+    """Return an agent that starts or ends; None for one that ends without a word."""
+    report = _text(given.get("last_assistant_message"))[:MOST_OUTPUT] if event == "subagent-stop" else ""
+    if event == "subagent-stop" and not report.strip():
+        return None
+    name = _text(given.get("agent_type")) or "agent"
+    return ToolCall(_text(given.get("session_id")), _text(given.get("cwd")), report, agent=name)
 
 
 def _line(command: object) -> str:

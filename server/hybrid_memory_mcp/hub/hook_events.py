@@ -25,9 +25,10 @@ from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import keep
-from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.model import Kind, MemoryId, Scope
 from hybrid_memory.reading_journal import Shown
-from hybrid_memory.requests import ReadRequest, ReadResult
+from hybrid_memory.requests import Hit, ListRequest, ReadRequest, ReadResult
+from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.settings import hook_switches
 from hybrid_memory.store.readings import Way
@@ -56,6 +57,8 @@ _MOST_ANNOUNCING = 200
 _WORD = re.compile(r"\w+")
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
 _LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
+_COMPACTED = "compact"  # the reason of a start after which the client has thrown away what was said
+_OF_THIS_CONVERSATION = 12  # lines that come back then
 _LONGEST_SESSION = 200
 _ACTOR = "hook of "  # before the client's name, in the audit
 _ECHOES = 100  # memories whose words are looked for among a person's
@@ -213,6 +216,8 @@ class _EventAtWork:
             found = service.read(at.scope, request)
             new = (hit for hit in found.hits if hit.memory.id not in known)
             hits = tuple(hit for hit in new if said_here is None or hit.memory.session != said_here)
+            if told.source == _COMPACTED:
+                hits = _with_this_conversation(service, at.scope, hits)
             text, ids = opening_text(found, hits, at.scope, at.options.zone)
             if not ids:
                 return _Shown()
@@ -325,6 +330,20 @@ class _EventAtWork:
 
     def _at(self, told: EventTold | BatchTold) -> At:
         return place_at(self._hello, told)
+
+
+def _with_this_conversation(service: MemoryService, scope: Scope, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Return the hits of a brief behind what this very conversation decided and tried, the latest of it, in the order of time.
+
+    What was promoted of it comes before what was said in passing and what failed, as far as there is room.
+    """
+    newest = ListRequest(session=scope.session, limit=_OF_THIS_CONVERSATION)
+    kept = service.list_memories(scope, newest).memories
+    passing = service.list_memories(scope, replace(newest, kind=Kind.EPISODE)).memories
+    chosen = {one.id: one for one in (*kept, *passing)}
+    here = sorted(list(chosen.values())[:_OF_THIS_CONVERSATION], key=lambda one: one.created_at)
+    first = (replace(hit, section=Section.CONVERSATION) for hit in service.as_hits(scope, here))
+    return (*first, *(hit for hit in hits if hit.memory.id not in chosen))
 
 
 def place_at(hello: Hello, told: Told) -> At:

@@ -115,6 +115,21 @@ def test_claude_code_recalls_by_the_connected_server_and_runs_the_program_for_th
         ],
         "PostToolUse": [{"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [POST_TOOL]}],
         "PostToolUseFailure": [{"matcher": "Bash", "hooks": [POST_TOOL]}],
+        "SubagentStart": [
+            {
+                "hooks": [
+                    {
+                        "type": "command",
+                        "timeout": 5,
+                        "command": PROGRAM,
+                        "args": ["hook", "subagent-start", "--client", "claude-code"],
+                    }
+                ]
+            }
+        ],
+        "SubagentStop": [
+            {"hooks": [POST_TOOL | {"args": ["hook", "subagent-stop", "--client", "claude-code"]}]},
+        ],
     }
 
 

@@ -166,3 +166,33 @@ def test_switched_off_it_neither_learns_nor_tells(home, service):
     agent.works("pnpm test")
     assert agent.before("npm test") == ""
     assert lessons(service, home) == []
+
+
+def test_after_a_compaction_comes_what_this_conversation_decided_and_tried(home, service):
+    agent = Agent(home, "monday")
+    agent.talk.say("We decided to use SQLite for the queue.").hook("stop", stop_hook_active=False)
+    agent.fails("npm test")
+    agent.works("pnpm test")
+    context = agent.talk.start("compact")
+    here = context.partition("this conversation:")[2]
+    assert "SQLite for the queue" in here
+    assert "`pnpm test` worked instead" in here
+    assert "this conversation:" not in Agent(home, "tuesday").talk.start()
+
+
+def test_an_agent_that_the_assistant_starts_gets_the_brief_of_the_project(home, service):
+    agent = Agent(home, "monday")
+    agent.talk.say("We decided to use SQLite for the queue.").hook("stop", stop_hook_active=False)
+    given = {"session_id": "monday", "cwd": str(agent.talk.folder), "agent_id": "a1", "agent_type": "Explore"}
+    said = agent.talk.run("subagent-start", given)["hookSpecificOutput"]
+    assert said["hookEventName"] == "SubagentStart"
+    assert "SQLite for the queue" in said["additionalContext"]
+
+
+def test_what_such_an_agent_reports_is_kept_with_its_name_and_found_when_asked_for(home, service):
+    agent = Agent(home, "monday")
+    given = {"session_id": "monday", "cwd": str(agent.talk.folder), "agent_id": "a1", "agent_type": "Explore"}
+    report = "The login is in src/auth/login.ts; tokens are issued by issueToken."
+    assert agent.talk.run("subagent-stop", given | {"last_assistant_message": report}) is None
+    assert lessons(service, home) == [report]
+    assert "login.ts" not in Agent(home, "tuesday").talk.start()
