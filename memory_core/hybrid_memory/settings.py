@@ -53,6 +53,9 @@ class HookSwitches(BaseModel):
     brief: bool = Field(default=True, description="Give a brief when a conversation starts.")
     recall: bool = Field(default=True, description="Give what a prompt is clearly about.")
     capture: bool = Field(default=True, description="Keep what a person said that lasts.")
+    lessons: bool = Field(
+        default=True, description="Learn from commands that fail, and say it before they are run again."
+    )
 
 
 def as_switches(value: object) -> object:

@@ -13,7 +13,7 @@ import pytest
 from tools import plugin_hooks
 
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES
+from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, TOOL_EVENTS
 from hybrid_memory_mcp.mcp_api.tools import TOOLS
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,10 @@ def test_the_hooks_are_those_that_install_writes_with_the_launcher_as_the_progra
 
 @pytest.mark.parametrize("client", plugin_hooks.FILES)
 def test_every_event_of_a_client_has_a_hook(client):
-    assert set(plugin_hooks.plugin_hooks(client)["hooks"]) == set(EVENT_NAMES[client].values())
+    assert set(plugin_hooks.plugin_hooks(client)["hooks"]) == {
+        *EVENT_NAMES[client].values(),
+        *(name for _, name, _ in TOOL_EVENTS[client]),
+    }
 
 
 @pytest.mark.parametrize("client", plugin_hooks.FILES)

@@ -35,6 +35,7 @@ class Section(StrEnum):
     """The parts of a brief in the order in which they are shown; their names are headings."""
 
     PINNED = "pinned"
+    CONVERSATION = "this conversation"
     USER = "about the user"
     OPEN = "open"
     DECISIONS = "decisions"

@@ -125,7 +125,7 @@ _add(
     CLIENTS,
     serving.hook,
     "hook session-start --client claude-code",
-    help="What a client runs at an event of a conversation: session-start, prompt, pre-compact, stop or session-end. "
+    help="What a client runs at an event of a conversation: session-start, prompt, pre-tool, post-tool ... "
     "Reads the client's JSON, prints its answer, never fails. `install` writes it into the client's files.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES
+from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, TOOL_EVENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,20 @@ def answer(client: str, event: str, context: str, *, kept: int, loaded: int, not
         return b""
     values = _of_cursor(event, context, told) if client == "cursor" else _of_others(client, event, context, told)
     return json.dumps(values).encode() + b"\n" if values else b""
+
+
+def at_tool_call(client: str, event: str, context: str, *, asks: bool) -> bytes:
+    """Return what is printed at a tool call: ``context`` for the model, and with ``asks`` that the person is asked first.
+
+    A hook that decides nothing leaves the client's own permissions as they are. Only Claude Code asks a person because of a hook.
+    """
+    name = next((name for ours, name, _ in TOOL_EVENTS.get(client, ()) if ours == event), None)
+    if not context or name is None:
+        return b""
+    values = {"hookEventName": name, "additionalContext": context}
+    if asks and client == "claude-code":
+        values |= {"permissionDecision": "ask", "permissionDecisionReason": context}
+    return json.dumps({"hookSpecificOutput": values}).encode() + b"\n"
 
 
 def _told(kept: int, loaded: int, notice: str) -> str:

@@ -54,10 +54,43 @@ EVENT_NAMES: Mapping[str, Mapping[str, str]] = {
 }
 """What each client with hooks calls our events."""
 
+TOOL_EVENTS: Mapping[str, Sequence[tuple[str, str, str]]] = {
+    "claude-code": (
+        ("pre-tool", "PreToolUse", "Bash"),
+        ("post-tool", "PostToolUse", "Bash|Edit|Write|NotebookEdit"),
+        ("post-tool", "PostToolUseFailure", "Bash"),
+        ("subagent-start", "SubagentStart", ""),
+        ("subagent-stop", "SubagentStop", ""),
+    ),
+    "codex": (
+        ("pre-tool", "PreToolUse", "Bash"),
+        ("post-tool", "PostToolUse", "Bash|apply_patch"),
+        ("subagent-start", "SubagentStart", ""),
+        ("subagent-stop", "SubagentStop", ""),
+    ),
+    # It takes no context before a call, but behind the output of one.
+    "gemini": (("post-tool", "AfterTool", "run_shell_command|replace|write_file"),),
+}
+"""For each client that tells of tool calls and of the agents that it starts: our event, the client's name of it, and for which tools.
+
+Cursor tells neither whether a command failed nor takes context before one without deciding whether it may run; Windsurf takes no context.
+"""
+
 RECALL_TOKENS = 600  # of what a prompt is about, at most; a client waits for it and pays for it at each prompt
 _RECALL = {"query": "${prompt}", "quiet": True, "token_budget": RECALL_TOKENS}
 # Seconds until a client gives up; the program itself ends long before (`program.LIMIT_SECONDS`), but for a machine under load.
-_SECONDS = {"session-start": 10, "prompt": 5, "pre-compact": 5, "stop": 10, "session-end": 3}
+_SECONDS = {
+    "session-start": 10,
+    "prompt": 5,
+    "pre-compact": 5,
+    "stop": 10,
+    "session-end": 3,
+    "pre-tool": 2,
+    "post-tool": 5,
+    "subagent-start": 5,
+    "subagent-stop": 5,
+}
+_IN_BACKGROUND = frozenset({"stop", "post-tool", "subagent-stop"})  # where a client can do that
 
 
 def hooks_for(client: str, command: Sequence[str], *, server: str = "memory") -> Hooks | None:
@@ -71,7 +104,10 @@ def hooks_for(client: str, command: Sequence[str], *, server: str = "memory") ->
     names = EVENT_NAMES.get(client)
     if names is None:
         return None
-    return {name: [_entry(client, event, command, server)] for event, name in names.items()}
+    hooks = {name: [_entry(client, event, command, server)] for event, name in names.items()}
+    for event, name, tools in TOOL_EVENTS.get(client, ()):
+        hooks[name] = [({"matcher": tools} if tools else {}) | _entry(client, event, command, server)]
+    return hooks
 
 
 def _entry(client: str, event: str, command: Sequence[str], server: str) -> dict[str, Any]:
@@ -97,7 +133,7 @@ def _entry(client: str, event: str, command: Sequence[str], server: str) -> dict
     if client == "claude-code":
         # Started without a shell, so that no path and no system needs quoting.
         handler |= {"command": command[0], "args": arguments}
-        if event == "stop":
+        if event in _IN_BACKGROUND:
             handler["async"] = True
     else:
         # Not in the background: Codex ends what still runs there when the session ends, and may never say that it has ended.

@@ -13,10 +13,10 @@ import sys
 import threading
 import time
 
-from hybrid_memory_mcp.hooks import answers, transcripts
+from hybrid_memory_mcp.hooks import answers, tool_calls, transcripts
 from hybrid_memory_mcp.hooks.asking import HubCaller, is_usable
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, EVENTS
-from hybrid_memory_mcp.hooks.events import read_event
+from hybrid_memory_mcp.hooks.events import UNNAMED, read_event
 from hybrid_memory_mcp.hooks.nearby import project_of
 from hybrid_memory_mcp.hooks.state import Conversation, Conversations
 from hybrid_memory_mcp.relay import paths
@@ -35,6 +35,10 @@ LIMIT_SECONDS: Mapping[str, float] = {
     "pre-compact": 2.0,
     "stop": 2.0,
     "session-end": 2.0,
+    "pre-tool": 1.0,
+    "post-tool": 2.0,
+    "subagent-start": 2.0,
+    "subagent-stop": 2.0,
 }
 """How long each event may take; then the program ends without an answer. What it could not tell the hub is read the next time."""
 
@@ -72,14 +76,17 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
     """Return what is printed for an event: ``arguments`` behind ``hook``, ``given`` on standard input."""
     name = arguments[0] if arguments else ""
     client = paths.option(arguments, "--client") or ""
-    if name not in EVENTS or client not in EVENT_NAMES:
+    if (name not in EVENTS and name not in tool_calls.EVENTS) or client not in EVENT_NAMES:
         return b""
     told = json.loads(given) if given.strip() else None
+    options = _server_options(arguments[1:])
+    home = paths.store_folder(options, environment)
+    if name in tool_calls.EVENTS and isinstance(told, dict):
+        may_ask = "--ask" in arguments
+        return _at_tool_call(name, client, told, HubCaller(home, options, environment), deadline, may_ask=may_ask)
     event = read_event(name, client, told) if isinstance(told, dict) else None
     if event is None:
         return b""
-    options = _server_options(arguments[1:])
-    home = paths.store_folder(options, environment)
     if switched_off(environment):
         _pass_over(event, Conversations(home))
         return b""
@@ -87,6 +94,33 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
     event.whose = "plugin" if environment.get(_PLUGIN) else "client"
     event.root = environment.get(_ROOT, "") if client == "claude-code" else ""
     return _Run(event, home, HubCaller(home, options, environment), deadline).answer()
+
+
+def _at_tool_call(
+    name: str, client: str, told: dict[str, Any], hub: HubCaller, deadline: float, *, may_ask: bool
+) -> bytes:
+    """Tell the hub of a tool call or an agent, and return what is printed: what is known before a command, or a brief."""
+    call = tool_calls.read_agent(name, told) if name in tool_calls.AGENTS else tool_calls.read_call(name, told)
+    if call is None or switched_off(hub.environment) or "cursor_version" in told:
+        return b""
+    folder = call.folder or _working_folder()
+    root = hub.environment.get(_ROOT, "") if client == "claude-code" else ""
+    given = {
+        "event": name,
+        "client": client,
+        "session": call.session or UNNAMED,
+        "folder": folder,
+        "root": root,
+        "project": project_of(root, folder),
+        "line": call.line,
+        "edits": call.edits,
+        "error": call.error,
+        "agent": call.agent,
+    }
+    found = hub.ask(given, deadline - _ANSWER_SECONDS, may_start=False) or {}
+    return answers.at_tool_call(
+        client, name, str(found.get("context") or ""), asks=may_ask and found.get("rule") is True
+    )
 
 
 def has_store(home: str, environment: Mapping[str, str]) -> bool:
@@ -264,7 +298,7 @@ def _server_options(arguments: Sequence[str]) -> list[str]:
             skip = False
         elif argument == "--client":
             skip = True
-        elif not argument.startswith("--client="):
+        elif argument != "--ask" and not argument.startswith("--client="):
             found.append(argument)
     return found
 

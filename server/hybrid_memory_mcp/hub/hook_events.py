@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -25,9 +25,10 @@ from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import keep
-from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.model import Kind, MemoryId, Scope
 from hybrid_memory.reading_journal import Shown
-from hybrid_memory.requests import ReadRequest, ReadResult
+from hybrid_memory.requests import Hit, ListRequest, ReadRequest, ReadResult
+from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.settings import hook_switches
 from hybrid_memory.store.readings import Way
@@ -56,6 +57,8 @@ _MOST_ANNOUNCING = 200
 _WORD = re.compile(r"\w+")
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
 _LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
+_COMPACTED = "compact"  # the reason of a start after which the client has thrown away what was said
+_OF_THIS_CONVERSATION = 12  # lines that come back then
 _LONGEST_SESSION = 200
 _ECHOES = 100  # memories whose words are looked for among a person's
 
@@ -101,6 +104,16 @@ class EventTold(BaseModel):
     batches: list[BatchTold] = Field(default=[], max_length=200)
 
 
+class Told(Protocol):
+    """What tells in which conversation something happened."""
+
+    client: str
+    session: str
+    folder: str
+    root: str
+    project: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """What an event puts into a conversation."""
@@ -110,14 +123,14 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
+class At:
     """Where a conversation takes place, and on whose behalf."""
 
     options: Options
     place: Place
     scope: Scope
 
-    def keeps_as(self, other: _At) -> bool:
+    def keeps_as(self, other: At) -> bool:
         """Return True if what is said in both places is kept in the same way."""
         here, there = self.place, other.place
         return (here.namespaces, here.about_me, here.refuses_writes) == (
@@ -202,6 +215,8 @@ class _EventAtWork:
             found = service.read(at.scope, request)
             new = (hit for hit in found.hits if hit.memory.id not in known)
             hits = tuple(hit for hit in new if said_here is None or hit.memory.session != said_here)
+            if told.source == _COMPACTED:
+                hits = _with_this_conversation(service, at.scope, hits)
             text, ids = opening_text(found, hits, at.scope, at.options.zone)
             if not ids:
                 return _Shown()
@@ -252,10 +267,10 @@ class _EventAtWork:
                 kept += self._provider.run(partial(self._keep_alone, batch, at, turns))
         return kept
 
-    def _by_place(self, batch: BatchTold) -> list[tuple[_At, list[TurnTold]]]:
+    def _by_place(self, batch: BatchTold) -> list[tuple[At, list[TurnTold]]]:
         """Return what was said in one place after the other: each turn belongs to where it was said."""
-        places: dict[tuple[str, str, str], _At] = {}
-        found: list[tuple[_At, list[TurnTold]]] = []
+        places: dict[tuple[str, str, str], At] = {}
+        found: list[tuple[At, list[TurnTold]]] = []
         for turn in batch.turns:
             said = _where_said(batch, turn)
             if said not in places:
@@ -269,11 +284,11 @@ class _EventAtWork:
                 found.append((at, [turn]))
         return found
 
-    def _keep_alone(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
+    def _keep_alone(self, batch: BatchTold, at: At, turns: list[TurnTold], service: MemoryService) -> int:
         with _KEEPING:
             return self._keep_turns(batch, at, turns, service)
 
-    def _keep_turns(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
+    def _keep_turns(self, batch: BatchTold, at: At, turns: list[TurnTold], service: MemoryService) -> int:
         now = service.now()
         echoes = self._echoes(service, at.scope)
         kept = 0
@@ -312,18 +327,35 @@ class _EventAtWork:
         found = service.read(scope, ReadRequest(ids=ids, limit=len(ids)))
         return frozenset(_spoken(hit.memory.content) for hit in found.hits)
 
-    def _at(self, told: EventTold | BatchTold) -> _At:
-        """Return where a conversation takes place."""
-        hello = self._hello
-        folder = told.folder or hello.folder
-        options = read_options(hello.arguments, hello.environment, Path(folder))
-        found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
-        place = _with_former(found, told)
-        scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
-        return _At(options, place, replace(scope, actor=f"{ACTOR_OF_HOOKS}{told.client}"))
+    def _at(self, told: EventTold | BatchTold) -> At:
+        return place_at(self._hello, told)
 
 
-def _with_former(found: Place, told: EventTold | BatchTold) -> Place:
+def _with_this_conversation(service: MemoryService, scope: Scope, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Return the hits of a brief behind what this very conversation decided and tried, the latest of it, in the order of time.
+
+    What was promoted of it comes before what was said in passing and what failed, as far as there is room.
+    """
+    newest = ListRequest(session=scope.session, limit=_OF_THIS_CONVERSATION)
+    kept = service.list_memories(scope, newest).memories
+    passing = service.list_memories(scope, replace(newest, kind=Kind.EPISODE)).memories
+    chosen = {one.id: one for one in (*kept, *passing)}
+    here = sorted(list(chosen.values())[:_OF_THIS_CONVERSATION], key=lambda one: one.created_at)
+    first = (replace(hit, section=Section.CONVERSATION) for hit in service.as_hits(scope, here))
+    return (*first, *(hit for hit in hits if hit.memory.id not in chosen))
+
+
+def place_at(hello: Hello, told: Told) -> At:
+    """Return where a conversation takes place."""
+    folder = told.folder or hello.folder
+    options = read_options(hello.arguments, hello.environment, Path(folder))
+    found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
+    place = _with_former(found, told)
+    scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
+    return At(options, place, replace(scope, actor=f"{ACTOR_OF_HOOKS}{told.client}"))
+
+
+def _with_former(found: Place, told: Told) -> Place:
     """Return the place, that of the project which was at hand there before where its marker is gone."""
     former = read_former(told.project)
     here: tuple[str, ...] = (told.root, told.folder)
@@ -343,7 +375,7 @@ def _where_said(batch: BatchTold, turn: TurnTold) -> tuple[str, str, str]:
     )
 
 
-def _note(service: MemoryService, at: _At, request: ReadRequest, found: ReadResult, shown: _Shown) -> None:
+def _note(service: MemoryService, at: At, request: ReadRequest, found: ReadResult, shown: _Shown) -> None:
     """Note in the journal of readings what was shown to a conversation."""
     told = Shown(ids=shown.ids, tokens=estimate_tokens(shown.context))
     scope = replace(at.scope, actor=at.scope.actor.removeprefix(ACTOR_OF_HOOKS))

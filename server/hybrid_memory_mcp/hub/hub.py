@@ -33,6 +33,7 @@ from hybrid_memory.settings import StoreSettings, hook_switches
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
+from hybrid_memory_mcp.hooks.tool_calls import EVENTS as TOOL_EVENTS
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.hub.handshake import (
     ClientInfo,
@@ -549,7 +550,11 @@ def _acknowledge(relay: str, up_to: int | None, service: MemoryService) -> None:
 
 
 def _hook_event(resources: HubResources, hello: Hello) -> dict[str, Any]:
-    from hybrid_memory_mcp.hub.hook_events import hook_event  # only where a client has hooks
+    if hello.given.get("event") in TOOL_EVENTS:
+        from hybrid_memory_mcp.hub.tool_events import tool_event  # only where a client has hooks
+
+        return tool_event(resources.provider, resources.home, hello)
+    from hybrid_memory_mcp.hub.hook_events import hook_event
 
     return hook_event(resources.provider, resources.home, hello)
 

@@ -10,6 +10,7 @@ from hybrid_memory.retrieval.brief import SECTION_OF, Dropped, Line, Queue, Sect
 
 SECTIONS: Mapping[str, str] = {
     Section.PINNED: "Pinned",
+    Section.CONVERSATION: "This conversation",
     Section.USER: "About you",
     Section.OPEN: "Still open",
     Section.DECISIONS: "Decisions",

@@ -20,7 +20,7 @@ BRIEF_TOKENS = 1_000  # what a conversation costs at its start, whatever is stor
 BRIEF_LINES = 60  # short ones; more do not fit
 BRIEF_CHARACTERS = 9_000  # Claude Code puts a preview in the place of more than 10,000
 _LEAST_TOKENS = 100
-_HEAD_SECTIONS = frozenset({Section.PINNED, Section.USER, Section.OPEN, Section.DECISIONS})
+_HEAD_SECTIONS = frozenset({Section.PINNED, Section.CONVERSATION, Section.USER, Section.OPEN, Section.DECISIONS})
 _WEIGHTY = 0.5  # the importance from which a memory alone is worth a brief
 
 _BRIEF_WORDS = (

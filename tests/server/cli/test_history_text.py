@@ -69,7 +69,7 @@ def test_each_version_stands_with_what_happened_to_it_and_nothing_is_said_twice(
         f"2  {NEW}  long_term, pinned",
         "   The choir rehearses on Thursdays.",
         "   2026-01-10 12:00  Corrected by the command line: began as “kept”",
-        "   2026-01-10 12:00  Changed by the command line: stands at the head of each brief",
+        "   2026-01-10 12:00  Changed by the command line: comes first in every brief",
     ]
 
 

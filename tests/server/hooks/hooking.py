@@ -112,14 +112,17 @@ class Talk:
 
     def hook(self, event, **more):
         """Run a hook of this conversation and return the JSON that it printed, None for nothing."""
-        given = self.given(event, **more)
+        return self.run(event, self.given(event, **more))
+
+    def run(self, event, given, *options):
+        """Run a hook with what a client gives it, and return the JSON that it printed, None for nothing."""
         if self.here:
-            arguments, deadline = [event, "--client", self.client], time.monotonic() + TIMEOUT_SECONDS
+            arguments, deadline = [event, "--client", self.client, *options], time.monotonic() + TIMEOUT_SECONDS
             said = program.run(
                 arguments, environment(self.home, **(self.variables or {})), json.dumps(given).encode(), deadline
             )
         else:
-            said = run_hook(self.home, event, self.client, given, variables=self.variables)
+            said = run_hook(self.home, event, self.client, given, *options, variables=self.variables)
         return json.loads(said) if said else None
 
     def start(self, source="startup"):

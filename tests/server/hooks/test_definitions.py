@@ -7,9 +7,16 @@ import sys
 
 import pytest
 
-from hybrid_memory_mcp.hooks.definitions import BESIDE, EVENT_NAMES, hooks_for
+from hybrid_memory_mcp.hooks.definitions import BESIDE, EVENT_NAMES, TOOL_EVENTS, hooks_for
 
 PROGRAM = "/opt/my tools/hybrid-memory-mcp"
+POST_TOOL = {
+    "type": "command",
+    "timeout": 5,
+    "command": PROGRAM,
+    "args": ["hook", "post-tool", "--client", "claude-code"],
+    "async": True,
+}
 
 
 @pytest.mark.parametrize(
@@ -23,7 +30,7 @@ def test_a_client_without_hooks_gets_none(client: str) -> None:
 def test_each_client_gets_its_own_names_of_events_as_plain_json(client: str) -> None:
     hooks = hooks_for(client, [PROGRAM])
     assert hooks is not None
-    assert list(hooks) == list(EVENT_NAMES[client].values())
+    assert list(hooks) == [*EVENT_NAMES[client].values(), *(name for _, name, _ in TOOL_EVENTS.get(client, ()))]
     assert json.loads(json.dumps(hooks)) == hooks
 
 
@@ -93,6 +100,36 @@ def test_claude_code_recalls_by_the_connected_server_and_runs_the_program_for_th
                 ]
             }
         ],
+        "PreToolUse": [
+            {
+                "matcher": "Bash",
+                "hooks": [
+                    {
+                        "type": "command",
+                        "timeout": 2,
+                        "command": PROGRAM,
+                        "args": ["hook", "pre-tool", "--client", "claude-code"],
+                    }
+                ],
+            }
+        ],
+        "PostToolUse": [{"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [POST_TOOL]}],
+        "PostToolUseFailure": [{"matcher": "Bash", "hooks": [POST_TOOL]}],
+        "SubagentStart": [
+            {
+                "hooks": [
+                    {
+                        "type": "command",
+                        "timeout": 5,
+                        "command": PROGRAM,
+                        "args": ["hook", "subagent-start", "--client", "claude-code"],
+                    }
+                ]
+            }
+        ],
+        "SubagentStop": [
+            {"hooks": [POST_TOOL | {"args": ["hook", "subagent-stop", "--client", "claude-code"]}]},
+        ],
     }
 
 
@@ -118,7 +155,7 @@ def test_gemini_is_given_commands_alone_and_counts_in_milliseconds() -> None:
     assert hooks is not None
     handlers = [handler for groups in hooks.values() for group in groups for handler in group["hooks"]]
     assert {handler["type"] for handler in handlers} == {"command"}
-    assert all(handler["timeout"] >= 3000 for handler in handlers)
+    assert all(handler["timeout"] >= 2000 for handler in handlers)
 
 
 def test_cursor_has_the_version_beside_the_hooks() -> None:

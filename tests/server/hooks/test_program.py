@@ -10,7 +10,7 @@ from tests.server.hooks.hooking import Talk, environment, run_hook, started_hook
 from tests.server.hubs import FakeHub, short_folder
 
 from hybrid_memory_mcp.__main__ import role_of
-from hybrid_memory_mcp.hooks import program
+from hybrid_memory_mcp.hooks import program, tool_calls
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES
 from hybrid_memory_mcp.hooks.state import Conversations
 from hybrid_memory_mcp.relay import protocol
@@ -273,7 +273,8 @@ def test_the_input_of_each_client_is_understood(home, client, given):
 
 
 def test_each_event_of_each_client_has_a_limit():
-    assert {event for names in EVENT_NAMES.values() for event in names} == set(program.LIMIT_SECONDS)
+    events = {event for names in EVENT_NAMES.values() for event in names}
+    assert events | set(tool_calls.EVENTS) == set(program.LIMIT_SECONDS)
 
 
 def test_the_word_hook_runs_the_program_and_help_is_the_command_lines():

@@ -1,0 +1,62 @@
+"""Which command that worked puts one that failed right."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.lessons.commands import Command, commands_in
+from hybrid_memory.lessons.fixes import Fix, fix_by
+
+
+def fix(failed, worked):
+    return fix_by(commands_in(failed)[0], commands_in(worked)[0])
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked", "kind"),
+    [
+        ("npm test", "pnpm test", Fix.PROGRAM),
+        ("pytest", "uv run pytest", Fix.PROGRAM),
+        ("python x.py", "python3 x.py", Fix.PROGRAM),
+        ("docker-compose up -d", "docker compose up -d", Fix.PROGRAM),
+        ("alembic upgrade head", "docker compose exec api alembic upgrade head", Fix.PROGRAM),
+        ("git push", "git push -u origin main", Fix.OPTIONS),
+        ("npm install", "npm install --legacy-peer-deps", Fix.OPTIONS),
+        ("npm test", "cd web && npm test", Fix.FOLDER),
+    ],
+)
+def test_another_program_other_options_or_another_folder_put_a_command_right(failed, worked, kind):
+    assert fix(failed, worked) is kind
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked"),
+    [
+        ("npm test", "npm install"),
+        ("npm test", "npm test"),
+        ("pytest tests/a.py", "pytest test_b.py"),
+        ("git comit -m x", "git commit -m x"),
+        ("make test", "make check"),
+        ("npm test", "git status"),
+    ],
+)
+def test_another_command_puts_nothing_right(failed, worked):
+    assert fix(failed, worked) is None
+
+
+_COMMANDS = st.builds(
+    Command,
+    st.lists(st.sampled_from(["npm", "test", "-q", "run", "pnpm", "--all"]), min_size=1, max_size=4).map(tuple),
+    st.sampled_from(["", "web"]),
+)
+
+
+@given(_COMMANDS)
+def test_a_command_never_puts_itself_right(command):
+    assert fix_by(command, command) is None
+
+
+@given(_COMMANDS, _COMMANDS)
+def test_in_another_folder_only_the_same_words_do(failed, worked):
+    if failed.folder != worked.folder and failed.words != worked.words:
+        assert fix_by(failed, worked) is None
