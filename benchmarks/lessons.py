@@ -131,7 +131,7 @@ def _lessons_of(home: Path, repository: Path) -> str:
     command = [sys.executable, "-m", "hybrid_memory_mcp", "list", "--kind", "episode", "--json", "--home", str(home)]
     done = subprocess.run(
         command, cwd=repository, capture_output=True, check=True, env={**os.environ, "HOME": str(home.parent)}
-    )  # noqa: TID251
+    )
     return "\n".join(str(memory["content"]) for memory in json.loads(done.stdout)["memories"])
 
 
