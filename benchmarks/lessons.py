@@ -129,9 +129,8 @@ def _lessons_of(home: Path, repository: Path) -> str:
     import subprocess
 
     command = [sys.executable, "-m", "hybrid_memory_mcp", "list", "--kind", "episode", "--json", "--home", str(home)]
-    done = subprocess.run(
-        command, cwd=repository, capture_output=True, check=True, env={**os.environ, "HOME": str(home.parent)}
-    )
+    environment = {**os.environ, "HOME": str(home.parent)}  # noqa: TID251 - of the process that is asked
+    done = subprocess.run(command, cwd=repository, capture_output=True, check=True, env=environment)
     return "\n".join(str(memory["content"]) for memory in json.loads(done.stdout)["memories"])
 
 
