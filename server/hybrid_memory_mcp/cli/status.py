@@ -13,6 +13,8 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_o
 from hybrid_memory_mcp.cli.output import is_terminal, one_line_errors, print_grid, print_result, print_values
 from hybrid_memory_mcp.cli.status_words import assistant_rows, maker_rows, memory_rows, waiting_rows, where_rows
 
+_NOTHING_YET: dict[str, Any] = {"used": {}, "clients": [], "hooks": {"clients": {}}}
+
 
 def status(
     home: Home = None,
@@ -23,7 +25,12 @@ def status(
     """Show who has the memory, what is new in it, what waits for you, and where it lies."""
     with one_line_errors():
         place = project.place_here(home, namespace)
-    values = call_or_exit(home, "status", {"project": project.namespace_of(place)}, namespace=namespace)
+    try:
+        values = call_or_exit(home, "status", {"project": project.namespace_of(place)}, namespace=namespace)
+    except typer.Exit:
+        if not as_json:  # who just installed it asks here first
+            _print_grid([*assistant_rows(_NOTHING_YET | {"assistants": _assistants()}, _now())])
+        raise
     counted: dict[str, int] = values.pop("of_project", {})
     with one_line_errors():
         values["store"] = _store(home, values["bytes_on_disk"])
@@ -32,15 +39,21 @@ def status(
     values["assistants"] = _assistants()
 
     def table() -> None:
-        now = datetime.now(UTC)  # noqa: TID251 - beside times of the store's machine
-        rows = [*assistant_rows(values, now), *memory_rows(values, place, counted), *waiting_rows(values)]
-        rows += [*where_rows(values), *(maker_rows(values, place) if verbose else ())]
-        if is_terminal():
-            print_grid(rows)
-        else:
-            print_values(rows)
+        rows = [*assistant_rows(values, _now()), *memory_rows(values, place, counted), *waiting_rows(values)]
+        _print_grid([*rows, *where_rows(values), *(maker_rows(values, place) if verbose else ())])
 
     print_result(values, as_json, table)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251 - beside times of the store's machine
+
+
+def _print_grid(rows: list[tuple[str, str]]) -> None:
+    if is_terminal():
+        print_grid(rows)
+    else:
+        print_values(rows)
 
 
 def _assistants() -> list[dict[str, str]]:
