@@ -24,14 +24,14 @@ from hybrid_memory_mcp.cli.told import there
 
 EXPECTED = '{"question": "Where does Ada live?", "answer": ["Lisbon"]}, with [] as the answer where nothing is known'
 _AS_IT_IS = "as it is"
-_MEASURES = (
-    "right first",
-    "right in five",
-    "nothing found",
-    "said unknown",
-    "characters of an answer",
-    "tokens of an answer",
-)
+_MEASURES = {
+    "right_first": "right first",
+    "right_in_five": "right in five",
+    "nothing_found": "nothing found",
+    "said_unknown": "said unknown",
+    "characters": "characters",
+    "tokens": "tokens",
+}
 _FIRST_WORDS = 60  # characters of the first hit
 _BETWEEN = LazyPattern(r"[\s,]*")  # two values of a list
 
@@ -120,8 +120,8 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 def _parsed(text: str, line: int) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise _wrong(line + error.lineno - 1, "is not JSON") from None
+    except ValueError as error:  # a number of thousands of digits has no line
+        raise _wrong(line - 1 + getattr(error, "lineno", 1), "is not JSON") from None
     except RecursionError:
         raise _wrong(line, "is nested too deeply") from None
 
@@ -130,16 +130,18 @@ def _question(line: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not {"question", "answer"} <= value.keys():
         raise _wrong(line, "is not an object with a question and an answer")
     question, answer = value["question"], value["answer"]
+    given = [] if answer is None else [answer] if isinstance(answer, str) else answer
     if not isinstance(question, str):
         raise _wrong(line, "has a question that is not a string")
-    try:
-        check_text("question", question, limit=QUERY_LIMIT)
-    except InvalidInput as error:
-        raise _wrong(line, f"has a question that {error.problem}") from None
-    given = [] if answer is None else [answer] if isinstance(answer, str) else answer
-    if not isinstance(given, list) or not all(isinstance(one, str) and one.strip() for one in given):
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
         raise _wrong(line, "has an answer that is neither a string nor a list of strings")
-    return {"question": question, "answer": [word for one in given for word in one.split()]}
+    words = [word for one in given for word in one.split() or [one]]
+    for field, text in (("a question", question), *(("an answer", word) for word in words)):
+        try:
+            check_text(field, text, limit=QUERY_LIMIT)
+        except InvalidInput as error:
+            raise _wrong(line, f"has {field} that {error.problem}") from None
+    return {"question": question, "answer": words}
 
 
 def _wrong(line: int, problem: str) -> InvalidInput:
@@ -211,15 +213,18 @@ def _outcome(one: Mapping[str, Any]) -> str:
 
 
 def _print_summaries(questions: int, runs: Mapping[str, Mapping[str, Any]]) -> None:
-    if len(runs) == 1:
-        print_values([("questions", questions), *zip(_MEASURES, _measures(*runs.values()), strict=True)])
-    else:
-        print_rows(("asked of", *_MEASURES), [[name, *_measures(run)] for name, run in runs.items()])
-
-
-def _measures(run: Mapping[str, Any]) -> list[str]:
-    counts = [_share(run[name], run["answerable"]) for name in ("right_first", "right_in_five", "nothing_found")]
-    return [*counts, _share(run["said_unknown"], run["unanswerable"]), str(run["characters"]), str(run["tokens"])]
+    first = next(iter(runs.values()))
+    known, unknown = first["answerable"], first["unanswerable"]
+    if len(runs) > 1:
+        rows = [[name, *(run[measure] for measure in _MEASURES)] for name, run in runs.items()]
+        title = f"{questions} questions: {known} with an answer, {unknown} about which nothing is known"
+        heads = ("first", "in five", "nothing", "unknown", "characters", "tokens")
+        print_rows(("asked of", *heads), rows, title=title)
+        return
+    counts = {"right_first": known, "right_in_five": known, "nothing_found": known, "said_unknown": unknown}
+    values = {measure: _share(first[measure], of) for measure, of in counts.items()}
+    shown = [(words, values.get(measure, f"{first[measure]} of an answer")) for measure, words in _MEASURES.items()]
+    print_values([("questions", questions), *shown])
 
 
 def _share(count: int, of: int) -> str:

@@ -77,7 +77,7 @@ ROWS: dict[str, Row | Apart] = {
     "sync": Row("{shared}", "sent: ", "{new}", 1, "invalid_input"),
     "status": Row("", "memories", "--namespace ''", 1, "invalid_input"),
     "doctor": Row("", "", "--no-such"),
-    "eval": Row("{questions} --embedder static", "static\t1 of 1 (100 %)", "{lines}", 1, "invalid_input"),
+    "eval": Row("{questions} --embedder static", "static\t1\t1\t0\t1\t", "{lines}", 1, "invalid_input"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
     "migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
