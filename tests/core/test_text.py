@@ -51,9 +51,12 @@ def test_words_behind_a_flag_that_is_none_are_written_out():
     assert visible("🏴\U000e0041\U000e0042") == "🏴\\udb40\\udc41\\udb40\\udc42"
 
 
-@given(
-    st.text(st.characters(categories=["Ll", "Lu"], max_codepoint=0x24F), min_size=1), st.sampled_from(["NFC", "NFD"])
-)
+LETTERS = st.characters(
+    categories=["Ll", "Lu"], max_codepoint=0x24F, exclude_characters="ı"
+)  # in upper case another letter
+
+
+@given(st.text(LETTERS, min_size=1), st.sampled_from(["NFC", "NFD"]))
 def test_a_word_is_held_whatever_its_case_and_the_form_of_its_accents(word, form):
     text = f"well, {word.swapcase()}!"
     assert holds_words(text, unicodedata.normalize(form, word))
