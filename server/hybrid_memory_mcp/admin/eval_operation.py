@@ -1,6 +1,6 @@
 """The operation `eval`: a person's own questions, asked as an assistant asks them, and how many answers hold what is right.
 
-Asking counts as no use of a memory, and the journal of readings does not note it.
+This does not count as using a memory, and is not noted in the journal of readings.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -23,20 +22,9 @@ from hybrid_memory_mcp.cli.project import place_here
 from hybrid_memory_mcp.cli.told import there
 
 EXPECTED = '{"question": "Where does Ada live?", "answer": ["Lisbon"]}, with [] as the answer where nothing is known'
-_AS_IT_IS = "as it is"
-_MEASURES = {
-    "right_first": "right first",
-    "right_in_five": "right in five",
-    "nothing_found": "nothing found",
-    "said_unknown": "said unknown",
-    "characters": "characters",
-    "tokens": "tokens",
-}
+_MEASURES = ("right_first", "right_in_five", "nothing_found", "said_unknown", "characters", "tokens")
 _FIRST_WORDS = 60  # characters of the first hit
 _BETWEEN = LazyPattern(r"[\s,]*")  # two values of a list
-
-Variant = Mapping[str, Any]
-"""The settings of a copy that differ from those of the store."""
 
 
 def eval_(
@@ -52,17 +40,17 @@ def eval_(
     namespace: Namespace = None,
     embedder: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="Ask a copy with this embedder too. May be given several times."),
+        typer.Option(metavar="MODEL", help="Also ask a copy with this embedder. May be given several times."),
     ] = None,
     scorer: Annotated[
-        str | None, typer.Option(help="Ask a copy with this scorer too: fused, reference, lexical or dense.")
+        str | None, typer.Option(help="Also ask a copy with this scorer: fused, reference, lexical or dense.")
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="And what became of each question.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show each question too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask your own questions as an assistant does, and see how many are answered rightly. It counts as no use.
+    """Ask your own questions as an assistant does, and count the right answers. This does not count as using a memory.
 
-    A hit is right if it holds all the words of the answer. With --embedder or --scorer a temporary copy of the store is asked too.
+    A memory is right if it holds all words of the answer. --embedder and --scorer also ask a temporary copy of the store.
     """
     with one_line_errors():
         with named_file(file):
@@ -72,9 +60,9 @@ def eval_(
         if namespace is None:
             namespace = there(place_here(home), given, writes=False)
         with progress("asking") as on_progress:
-            runs = {_AS_IT_IS: call_operation(home, "eval", given, namespace=namespace, on_progress=on_progress)}
+            runs = {"as it is": call_operation(home, "eval", given, namespace=namespace, on_progress=on_progress)}
         if variants:
-            runs |= _of_copies(home, namespace, given, variants)
+            runs |= dict(_of_copies(home, namespace, given, variants))
     if as_json:
         print_json({"questions": len(questions), "runs": [{"name": name} | run for name, run in runs.items()]})
         return
@@ -148,48 +136,41 @@ def _wrong(line: int, problem: str) -> InvalidInput:
     return InvalidInput("file", f"line {line} {problem}; expected is {EXPECTED}")
 
 
-def _variants(embedders: Sequence[str], scorer: str | None) -> list[Variant]:
-    """Return what differs in each copy that is to be asked.
+def _variants(embedders: Sequence[str], scorer: str | None) -> list[dict[str, Any]]:
+    """Return which settings differ from the store's in each copy that is to be asked.
 
     Raises:
         InvalidInput, EmbedderUnavailable: a name cannot be used.
     """
     from hybrid_memory.setting_sources import parse_setting
 
-    scored: dict[str, Any] = {} if scorer is None else dict(parse_setting("scorer", scorer))
-    found: list[Variant] = [{"embedder": installed_spec(one), **scored} for one in dict.fromkeys(embedders)]
-    return found or ([scored] if scored else [])
+    scored = {} if scorer is None else parse_setting("scorer", scorer)
+    specs = [installed_spec(one) for one in embedders]
+    return [{"embedder": spec, **scored} for spec in specs] or ([{**scored}] if scored else [])
 
 
 def _of_copies(
-    home: Path | None, namespace: str | None, given: Mapping[str, Any], variants: Sequence[Variant]
-) -> dict[str, dict[str, Any]]:
-    """Ask a copy of the store, with one variant after the other; it is gone afterwards, whatever happens."""
+    home: Path | None, namespace: str | None, given: Mapping[str, Any], variants: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Ask a copy of the store with one variant after the other, which gives names and what each gave; the copy is gone afterwards."""
     from hybrid_memory.settings import DATABASE, client_settings, store_settings
+    from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
 
     client = client_settings(home=home, namespace=namespace)
     # A copy is a file, also where the store is a database.
     settings = store_settings(client.folder()).model_copy(update={"store": None, "store_password_file": None})
-    with TemporaryDirectory(prefix="hybrid-memory-eval-") as folder:
-        call_operation(home, "backup", {"file": str(Path(folder) / DATABASE), "force": False})
-        return {
-            ", ".join(map(name_of, one.values())): _of_copy(
-                Path(folder), client.namespace, given, settings.model_copy(update=dict(one)), embeds="embedder" in one
-            )
-            for one in variants
-        }
-
-
-def _of_copy(folder: Path, namespace: str, given: Mapping[str, Any], settings: Any, *, embeds: bool) -> dict[str, Any]:
-    from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
-
-    with local_provider(folder, namespace, settings) as (provider, scope):
-        request = OperationRequest(provider, folder, scope, given, lambda *_: None)
-        if embeds:
-            with progress("embedding a copy") as on_progress:
-                run_operation("reembed", replace(request, arguments={}, on_progress=on_progress))
-        with progress("asking") as on_progress:
-            return run_operation("eval", replace(request, on_progress=on_progress))
+    with TemporaryDirectory(prefix="hybrid-memory-eval-") as name:
+        folder = Path(name)
+        call_operation(home, "backup", {"file": str(folder / DATABASE), "force": False})
+        for one in variants:
+            its_own = settings.model_copy(update=dict(one))
+            with local_provider(folder, client.namespace, its_own) as (provider, scope):
+                if "embedder" in one:
+                    with progress("embedding a copy") as tell:
+                        run_operation("reembed", OperationRequest(provider, folder, scope, {}, tell))
+                with progress("asking") as tell:
+                    run = run_operation("eval", OperationRequest(provider, folder, scope, given, tell))
+            yield ", ".join(map(name_of, one.values())), run
 
 
 def _print_questions(runs: Mapping[str, Mapping[str, Any]]) -> None:
@@ -218,13 +199,13 @@ def _print_summaries(questions: int, runs: Mapping[str, Mapping[str, Any]]) -> N
     if len(runs) > 1:
         rows = [[name, *(run[measure] for measure in _MEASURES)] for name, run in runs.items()]
         title = f"{questions} questions: {known} with an answer, {unknown} about which nothing is known"
-        heads = ("first", "in five", "nothing", "unknown", "characters", "tokens")
-        print_rows(("asked of", *heads), rows, title=title)
+        print_rows(("asked of", "first", "in five", "nothing", "unknown", "characters", "tokens"), rows, title=title)
         return
-    counts = {"right_first": known, "right_in_five": known, "nothing_found": known, "said_unknown": unknown}
-    values = {measure: _share(first[measure], of) for measure, of in counts.items()}
-    shown = [(words, values.get(measure, f"{first[measure]} of an answer")) for measure, words in _MEASURES.items()]
-    print_values([("questions", questions), *shown])
+    *counts, characters, tokens = (first[measure] for measure in _MEASURES)
+    told = [_share(count, of) for count, of in zip(counts, (known, known, known, unknown), strict=True)]
+    told += [f"{characters} of an answer", f"{tokens} of an answer"]
+    names = [measure.replace("_", " ") for measure in _MEASURES]
+    print_values([("questions", questions), *zip(names, told, strict=True)])
 
 
 def _share(count: int, of: int) -> str:

@@ -261,7 +261,7 @@ def contents(home):
 
 
 @pytest.mark.slow
-def test_another_embedder_is_asked_of_a_copy_and_stands_in_the_same_table(real, ask):
+def test_another_embedder_is_asked_of_a_copy_and_shown_in_the_same_table(real, ask):
     before = contents(real.home)
     done = ask([PORTO, NOBODY], "--embedder", "static", "--embedder", "multilingual")
     rows = [line.split("\t") for line in done.stdout.splitlines()]
