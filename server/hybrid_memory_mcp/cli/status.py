@@ -13,9 +13,6 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_o
 from hybrid_memory_mcp.cli.output import is_terminal, one_line_errors, print_grid, print_result, print_values
 from hybrid_memory_mcp.cli.status_words import assistant_rows, maker_rows, memory_rows, waiting_rows, where_rows
 
-_NOTHING_YET: dict[str, Any] = {"used": {}, "clients": [], "hooks": {"clients": {}}}
-
-
 def status(
     home: Home = None,
     namespace: Namespace = None,
@@ -25,12 +22,7 @@ def status(
     """Show who has the memory, what is new in it, what waits for you, and where it lies."""
     with one_line_errors():
         place = project.place_here(home, namespace)
-    try:
-        values = call_or_exit(home, "status", {"project": project.namespace_of(place)}, namespace=namespace)
-    except typer.Exit:
-        if not as_json:  # who just installed it asks here first
-            _print_grid([*assistant_rows(_NOTHING_YET | {"assistants": _assistants()}, _now())])
-        raise
+    values = call_or_exit(home, "status", {"project": project.namespace_of(place)}, namespace=namespace)
     counted: dict[str, int] = values.pop("of_project", {})
     with one_line_errors():
         values["store"] = _store(home, values["bytes_on_disk"])

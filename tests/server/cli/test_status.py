@@ -41,11 +41,3 @@ def test_a_person_reads_what_to_do(home):
     said = " ".join(status(home).replace("│", " ").split())
     assert "1 memory comes from a tool or a file (`hybrid-memory-mcp inspect`)" in said
     assert "There is no backup yet (`hybrid-memory-mcp backup`)" in said
-
-
-def test_before_the_first_memory_it_says_which_assistants_have_it(home, tmp_path):
-    (tmp_path / ".cursor").mkdir()
-    found = CliRunner().invoke(app, ["status", "--home", str(tmp_path / "nothing")])
-    assert found.exit_code == 1
-    assert "without it: Cursor" in " ".join(found.stdout.split())
-    assert "there is no memory in" in found.stderr

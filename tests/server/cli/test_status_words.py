@@ -32,7 +32,7 @@ VALUES = {
     "clients": [],
     "assistants": [],
     "store": STORE,
-    "hooks": {"brief": True, "recall": True, "capture": True, "off_by": None, "clients": {}},
+    "hooks": {"brief": True, "recall": True, "capture": True, "lessons": True, "off_by": None, "clients": {}},
     "other_hubs": [],
     "behind": None,
     "synchronised": [],
@@ -141,13 +141,13 @@ def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():
 
 def test_hooks_that_are_off_other_hubs_and_folders_are_told():
     values = VALUES | {
-        "hooks": VALUES["hooks"] | {"capture": False},
+        "hooks": VALUES["hooks"] | {"capture": False, "lessons": True},
         "other_hubs": ["b (1)"],
         "behind": {"changes": 3, "seconds": 1.25},
         "synchronised": [{"folder": "/s", "last": None}],
     }
     assert said(where_rows(values))[1:] == [
-        "hooks: brief on, recall on, capture off",
+        "hooks: brief on, recall on, capture off, lessons on",
         "also served by: b (1)",
         "behind: 3 changes, 1.2 s behind other hubs",
         "synchronised: /s (last news unknown)",
