@@ -57,7 +57,10 @@ def assistant_rows(values: Mapping[str, Any], now: datetime) -> Iterator[tuple[s
         yield "assistants", f"{one['title']}: {did}{'; connected' if here else ''}"
     for name in dict.fromkeys([*used, *connected]):
         did = _did([used[name]] if name in used else [], now)
-        yield "assistants", f"{client_name(name)}: {'; '.join(filter(None, (did, 'connected' if name in connected else '')))}"
+        yield (
+            "assistants",
+            f"{client_name(name)}: {'; '.join(filter(None, (did, 'connected' if name in connected else '')))}",
+        )
     lacking = [one for one in values["assistants"] if one["state"] == "absent"]
     if lacking:
         titles = ", ".join(one["title"] for one in lacking)

@@ -210,9 +210,7 @@ def _assistant_line(here: Sequence[dict[str, Any]]) -> dict[str, str]:
     having = [one["title"] for one in here if one["state"] in ("installed", "plugin")]
     lacking = [one for one in here if one["state"] == "absent"]
     if not here:
-        return _line(
-            "note", "No known assistant was found on this machine.", "", "hybrid-memory-mcp install --print"
-        )
+        return _line("note", "No known assistant was found on this machine.", "", "hybrid-memory-mcp install --print")
     if not having:
         names = ", ".join(one["title"] for one in lacking)
         says = f"{names} does not have the memory." if len(lacking) == 1 else f"{names}: none of them has the memory."

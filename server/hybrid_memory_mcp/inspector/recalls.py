@@ -30,8 +30,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     Parameters: ``client``, ``way``, ``session``, ``memory`` (an id), ``q`` (words of the question), ``unanswered``, ``page``, ``limit``.
 
     Gives ``on`` and ``keeps`` (the limits of the journal), ``readings`` with their memories, ``total`` of those that pass the filters,
-    ``session_title`` (what a person calls the one asked for), ``counts``, ``days`` (30, the first first), ``gaps`` (questions that nothing answered), ``most_used``, and the ``clients`` and ``ways``
-    to choose from.
+    ``session_title`` (what a person calls the session asked for), ``counts``, ``days`` (30, the first first), ``gaps`` (questions that
+    nothing answered), ``most_used``, and the ``clients`` and ``ways`` to choose from.
     """
     wanted = _filter(request)
     page, limit = request.number("page", 1, most=100_000), request.number("limit", _PAGE, most=200)

@@ -66,7 +66,9 @@ def test_the_readings_of_a_conversation_are_under_its_title_and_not_its_id(page)
     session = "claude-code:d108ae34-9a1c-4a7b-8f0e-2f4f1f9f1f10"
     one = page.remember("Ada lives in Porto.", session=session)
     ask(page, "Where does Ada live?", one, session=session)
-    notice = re.search(r'class="notice">Only in the conversation (.*?)\. <a', page.get(f"/recalls?session={session}").text)[1]
+    notice = re.search(
+        r'class="notice">Only in the conversation (.*?)\. <a', page.get(f"/recalls?session={session}").text
+    )[1]
     assert "Ada lives in Porto" in notice
     assert "d108ae34" not in notice
 

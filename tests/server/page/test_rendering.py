@@ -117,7 +117,9 @@ OF_A_REPOSITORY = "project:shopfront-1b1cddb5548d88ba@bob"
 
 
 def test_a_namespace_is_called_as_people_call_it():
-    assert [namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work", OF_A_REPOSITORY)] == [
+    assert [
+        namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work", OF_A_REPOSITORY)
+    ] == [
         "yours",
         "project acme",
         "project acme of bob",
