@@ -83,6 +83,11 @@ def test_a_program_that_install_does_not_know_is_named_as_it_names_itself():
     ]
 
 
+def test_an_assistant_is_named_as_people_call_it():
+    used = {"cursor-vscode": {"asked": "2026-11-28T08:59:50+00:00", "told": None}}
+    assert said(assistant_rows(VALUES | {"used": used}, NOW)) == ["assistants: Cursor: asked just now"]
+
+
 def test_assistants_without_it_are_named_with_what_gives_it_to_them():
     lacking = [assistant("zed", "Zed", "absent"), assistant("cursor", "Cursor", "absent")]
     (row,) = said(assistant_rows(VALUES | {"assistants": lacking}, NOW))
@@ -155,7 +160,7 @@ def test_hooks_that_are_off_other_hubs_and_folders_are_told():
 
 
 def test_how_the_store_works_inside_is_told_last_and_no_zero_of_it(nowhere):
-    rows = said(maker_rows(VALUES | {"clients": [{"client": "zed", "pid": 7}]}, nowhere))
+    rows = said(maker_rows(VALUES | {"clients": [{"client": "zed", "pid": 7, "session": "d108ae34-9a1c"}]}, nowhere))
     assert "embedder: universal:1" in rows
-    assert rows[-1] == "connected: client zed, pid 7"
+    assert rows[-1] == "connected: Zed, pid 7"
     assert not any(row.startswith(("forgotten", "memories", "store")) for row in rows)
