@@ -1,39 +1,14 @@
 """A command that failed in one conversation is warned of in the next, at the command itself."""
 
-from contextlib import closing
-
 import pytest
 from tests.server.hooks import hooking
-from tests.server.hubs import ThreadedHub, short_folder
 
-from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Kind, Origin, Scope
 from hybrid_memory.requests import ListRequest, WriteRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory_mcp.hooks import program, state
 from hybrid_memory_mcp.projects import project_namespace
 from hybrid_memory_mcp.relay.repositories import project_name_of
 
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        folder.parent.mkdir(exist_ok=True)
-        yield folder
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch):
-    for event in program.LIMIT_SECONDS:
-        monkeypatch.setitem(program.LIMIT_SECONDS, event, hooking.TIMEOUT_SECONDS)
-    monkeypatch.setattr(state, "_LOCK_SECONDS", hooking.TIMEOUT_SECONDS)
-
-
-@pytest.fixture
-def service(home):
-    opened = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
-    with closing(opened) as service, ThreadedHub(home, service):
-        yield service
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 class Agent:

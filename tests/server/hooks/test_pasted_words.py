@@ -1,20 +1,17 @@
 """A message that also holds somebody else's words: what is kept of it takes the place of nothing that the person said."""
 
-from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 from tests.server.hooks import hooking
-from tests.server.hubs import ThreadedHub, short_folder
 from tests.server.raw import started
 
-from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.admin.hub_client import stop_hub
-from hybrid_memory_mcp.hooks import program, state
+
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 Talk = partial(hooking.Talk, here=True)
 SCOPE = Scope(namespace="default", session="test")
@@ -73,27 +70,6 @@ PLAIN = {
     "a name": (NAME, "Call me Bob.", "Bob"),
     "a preference turned round": (EDITOR, "I prefer spaces over tabs", "spaces over"),
 }
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        folder.parent.mkdir(exist_ok=True)
-        yield folder
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch):
-    for event in program.LIMIT_SECONDS:
-        monkeypatch.setitem(program.LIMIT_SECONDS, event, hooking.TIMEOUT_SECONDS)
-    monkeypatch.setattr(state, "_LOCK_SECONDS", hooking.TIMEOUT_SECONDS)
-
-
-@pytest.fixture
-def service(home):
-    opened = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
-    with closing(opened) as service, ThreadedHub(home, service):
-        yield service
 
 
 def told(talk, *messages):

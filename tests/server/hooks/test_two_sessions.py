@@ -7,7 +7,7 @@ from shutil import rmtree
 
 import pytest
 from tests.server.hooks import hooking
-from tests.server.hubs import ThreadedHub, short_folder
+from tests.server.hubs import ThreadedHub
 from tests.server.raw import started
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
@@ -16,10 +16,12 @@ from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.admin.hub_client import stop_hub
-from hybrid_memory_mcp.hooks import program, state
+from hybrid_memory_mcp.hooks import program
 from hybrid_memory_mcp.hooks.asking import HubCaller
 from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.projects import MARKER
+
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 Talk = partial(hooking.Talk, here=True)
 
@@ -31,29 +33,6 @@ LASTING = {
 }
 SCOPE = Scope(namespace="default", session="test")
 SMALL_TALK = ["Good morning! How are you today?", "Thanks, that looks nice.", "Please fix the failing test in app.py."]
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        folder.parent.mkdir(exist_ok=True)
-        yield folder
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch):
-    """Hooks of this process have all the time of a busy machine; those that run as clients run them have their limits."""
-    for event in program.LIMIT_SECONDS:
-        monkeypatch.setitem(program.LIMIT_SECONDS, event, hooking.TIMEOUT_SECONDS)
-    monkeypatch.setattr(state, "_LOCK_SECONDS", hooking.TIMEOUT_SECONDS)
-
-
-@pytest.fixture
-def service(home):
-    """The product over a store on disk, in a hub of this process."""
-    opened = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
-    with closing(opened) as service, ThreadedHub(home, service):
-        yield service
 
 
 @pytest.mark.slow
