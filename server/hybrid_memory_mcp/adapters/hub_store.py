@@ -59,8 +59,8 @@ class HubStore:
     def keep_said(self, client: str, session: str, texts: Sequence[str]) -> None:
         """Keep what is worth it of a person's own words, as the hooks of assistants do; nothing where the hub cannot."""
         turns = [{"text": text} for text in texts]
-        told = {"event": "said", "client": client, "session": session}
-        told |= {"batches": [{"client": client, "session": session, "turns": turns}]}
+        batch = {"client": client, "session": session, "turns": turns}
+        told = {"event": "said", "client": client, "session": session, "batches": [batch]}
         hub = HubCaller(str(self._home), ["--namespace", self._namespace, "--project", "off"], os.environ)  # noqa: TID251 - handed on
         hub.ask(told, time.monotonic() + _KEEPING_SECONDS, may_start=True)
 

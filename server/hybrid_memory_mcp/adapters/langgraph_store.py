@@ -79,8 +79,7 @@ class MemoryStore(BaseStore):
             return None if found is None else Item(**_fields_of(found))
         if isinstance(op, ListNamespacesOp):
             namespaces = {_namespace_of(one["metadata"]) for one in self._store.items(SESSION)}
-            found = _reference((namespace, "", {}) for namespace in namespaces).batch([op])[0]
-            return found
+            return _reference((namespace, "", {}) for namespace in namespaces).batch([op])[0]
         return self._search(op)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
@@ -192,7 +191,7 @@ def _namespace_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _is_below(op: SearchOp, item: Item) -> bool:
-    return item.namespace[: len(op.namespace_prefix)] == tuple(op.namespace_prefix)
+    return bool(item.namespace[: len(op.namespace_prefix)] == tuple(op.namespace_prefix))
 
 
 def _is_unindexed(told: Mapping[str, Any]) -> bool:

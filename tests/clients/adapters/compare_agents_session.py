@@ -1,9 +1,9 @@
 """Has the session over a store and the SDK's own one over SQLite do the same, and compares what they return."""
 
-import asyncio
 import random
 import sys
 
+import anyio
 from agents import SQLiteSession
 from agents.memory import Session
 from agents.memory.session_settings import SessionSettings
@@ -44,4 +44,4 @@ async def main():
     assert await MemorySession("d", "store").get_items() == []
 
 
-asyncio.run(main())
+anyio.run(main)
