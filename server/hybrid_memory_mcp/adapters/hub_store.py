@@ -35,7 +35,6 @@ class HubStore:
         Raises:
             HybridMemoryError: what the operation says, or that no hub can be started.
         """
-        self._home.mkdir(0o700, parents=True, exist_ok=True)
         for last in (operation not in _READS, True):
             try:
                 answer = call_hub(self._home, self._namespace, operation, arguments, _ignore_progress, may_start=True)

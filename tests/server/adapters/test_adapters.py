@@ -107,7 +107,7 @@ def test_a_search_ranks_all_items_of_a_collection_and_no_others(store, service):
     for key, text in {"a": "The dentist is on Monday.", "b": "Maria is allergic to peanuts.", "c": "Same."}.items():
         store.ask("put_item", session="s", key=key, content=text, metadata={"in": key < "c"})
     asked = {"session": "s", "query": "Maria allergic peanuts"}
-    assert [one["key"] for one in store.ask("search_items", **asked, limit=10)["items"]][0] == "b"
+    assert next(one["key"] for one in store.ask("search_items", **asked, limit=10)["items"]) == "b"
     assert {one["key"] for one in store.ask("search_items", **asked, limit=10)["items"]} == {"a", "b", "c"}
     few = store.ask("search_items", **asked, limit=10, metadata={"in": True})["items"]
     assert [one["key"] for one in few] == ["b", "a"]
