@@ -12,10 +12,11 @@ from posixpath import normpath
 from typing import Any
 
 from hybrid_memory.errors import HybridMemoryError
+from hybrid_memory.model import ITEM_SESSIONS
 from hybrid_memory_mcp.adapters.hub_store import HubStore
 
 ROOT = "/memories"
-SESSION = "memory tool"  # the collection of the files
+SESSION = ITEM_SESSIONS[0]  # the collection of the files
 _NUMBER_WIDTH = 6  # of a line's number
 _LEVELS = 2  # of folders that a view shows
 _CONTEXT = 2  # lines before and behind a change

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import anyio.to_thread
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, error_code
+from hybrid_memory.model import ITEM_SESSIONS
 from hybrid_memory.validation import NAME_LIMIT
 from hybrid_memory_mcp.adapters.hub_store import HubStore
 
@@ -38,7 +39,7 @@ try:
 except ImportError:
     raise ImportError("the store needs LangGraph: pip install langgraph") from None
 
-SESSION = "langgraph"  # the collection of the items
+SESSION = ITEM_SESSIONS[1]  # the collection of the items
 _LEVEL = "namespace.{}"  # in the metadata: each label of the namespace, so that a search can ask for the first ones
 _KEY, _VALUE, _FIELD, _UNINDEXED = "key", "value", "text_field", "unindexed"
 _ALL = 1 << 31

@@ -34,6 +34,8 @@ def item(request: OperationRequest) -> dict[str, Any]:
 def put_item(request: OperationRequest) -> dict[str, Any]:
     """Store ``content`` and ``metadata`` under a ``key`` of a ``session``, in place of what is there.
 
+    The new version keeps tags and pin of the one before.
+
     ``seen`` is the id of the version that the caller has read, "" for none; without it, any version is replaced.
 
     Raises:
@@ -60,6 +62,8 @@ def put_item(request: OperationRequest) -> dict[str, Any]:
             session=str(given["session"]),
             key=str(given["key"]),
             supersedes=None if before is None else before.id,
+            tags=() if before is None else before.tags,
+            pinned=before is not None and before.pinned,
         )
         written = service.write(request.scope, wanted).id
         return {"item": _told(service.revealed(request.scope, [written])[written])}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.services import SCOPE
 
-from hybrid_memory.model import MemoryId, Trust, Verdict
+from hybrid_memory.model import MemoryId, MemoryType, Trust, Verdict
 from hybrid_memory.requests import ForgetRequest, JudgeRequest, ReadRequest, UpdateRequest
 from hybrid_memory_mcp.adapters.files import FileError, MemoryFiles, checked, folder_text, inserted, replaced, size_text
 
@@ -195,3 +195,21 @@ def test_the_end_of_a_conversation_leaves_the_files(files, service):
     files.create("/memories/a", "one")
     service.end_session(SCOPE)
     assert files.view("/memories/a").endswith("\tone")
+
+
+def test_a_file_is_in_no_brief_until_a_person_pins_it(files, service):
+    files.create("/memories/a", "Maria is allergic to peanuts.")
+    (one,) = service.memories
+    service.keep("Ada lives in Porto.")
+    assert [hit.memory.content for hit in service.read(SCOPE, ReadRequest()).hits] == ["Ada lives in Porto."]
+    assert one not in [memory.id for memory in service.recent(SCOPE)]
+    service.acts.pin(SCOPE, [one], pinned=True)
+    assert one in [hit.memory.id for hit in service.read(SCOPE, ReadRequest()).hits]
+    files.str_replace("/memories/a", "peanuts", "nuts")
+    assert "Maria is allergic to nuts." in [hit.memory.content for hit in service.read(SCOPE, ReadRequest()).hits]
+
+
+def test_a_task_of_an_assistant_is_in_the_brief_all_the_same(files, service):
+    files.create("/memories/a", "Maria is allergic to peanuts.")
+    service.keep("Book the venue.", memory_type=MemoryType.WORKING, key="task")
+    assert [hit.memory.content for hit in service.read(SCOPE, ReadRequest()).hits] == ["Book the venue."]
