@@ -7,6 +7,7 @@ included: programs work with it. Entries of a conversation are no memories; sear
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
-_KIND = "message"  # of the entries
+_KIND, _ADDED = "message", "added"  # of what the conversation log holds; under the second stands what was added at once
 _CREATED = "created_at"  # in an item's metadata: when its first version was stored
 # What is read here decides what is written. A hub is the only program at work on its file.
 _CHANGING = threading.Lock()
@@ -142,19 +143,15 @@ def entries(request: OperationRequest) -> dict[str, Any]:
     """Return the entries of a ``conversation``, the first one first."""
     place = _place(request)
     found = request.run(lambda service: [one.body for one in service.store.entries(*place)])
-    return {"entries": [one["entry"] for one in found if "entry" in one]}
+    return {"entries": [one for body in found for one in _added(body)]}
 
 
 def add_entries(request: OperationRequest) -> dict[str, Any]:
-    """Add ``entries``, JSON objects, to a ``conversation``."""
+    """Add ``entries``, JSON objects, to a ``conversation``: all of them or none."""
     place = _place(request)
-
-    def work(service: MemoryService) -> None:
-        for body in [service.secrets.body({"entry": one}) for one in request.arguments["entries"]]:
-            service.store.put_entry(*place, body)
-
+    given: dict[str, Any] = {_ADDED: list(request.arguments["entries"])}
     with _CHANGING:
-        request.run(work)
+        request.run(lambda service: service.store.put_entry(*place, service.secrets.body(given)))
     return {}
 
 
@@ -163,11 +160,12 @@ def pop_entry(request: OperationRequest) -> dict[str, Any]:
     place = _place(request)
 
     def work(service: MemoryService) -> Any:
-        last = next((one for one in reversed(service.store.entries(*place)) if "entry" in one.body), None)
+        last = next((one for one in reversed(service.store.entries(*place)) if _added(one.body)), None)
         if last is None:
             return None
-        service.store.put_entry(*place, {}, last.number)
-        return last.body["entry"]
+        *others, popped = _added(last.body)
+        service.store.put_entry(*place, {_ADDED: others}, last.number)
+        return popped
 
     with _CHANGING:
         return {"entry": request.run(work)}
@@ -179,6 +177,11 @@ def clear_entries(request: OperationRequest) -> dict[str, Any]:
     with _CHANGING:
         request.run(lambda service: service.store.remove_entries(*place))
     return {}
+
+
+def _added(body: Mapping[str, Any]) -> list[Any]:
+    found: list[Any] = body.get(_ADDED) or []
+    return found
 
 
 def _holder(service: MemoryService, request: OperationRequest) -> Memory | None:

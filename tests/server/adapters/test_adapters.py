@@ -70,6 +70,17 @@ async def test_an_item_that_was_popped_is_gone_from_the_store(session, service):
 
 
 @pytest.mark.anyio
+async def test_of_items_that_come_together_none_is_kept_if_one_cannot_be(tmp_path, monkeypatch):
+    service = ObservedService(settings=StoreSettings(secrets="refuse"))
+    session = MemorySession("monday", tmp_path, remembers=False)
+    monkeypatch.setattr(session, "_store", OwnStore(ServiceProvider(lambda: service), tmp_path))
+    with pytest.raises(InvalidInput, match="secret"):
+        await session.add_items([{"role": "user", "content": "Hi."}, {"content": "sk-ant-api03-" + "a1B2" * 20}])
+    assert await session.get_items() == []
+    service.close()
+
+
+@pytest.mark.anyio
 async def test_a_store_that_masks_secrets_masks_those_of_a_conversation(tmp_path, monkeypatch):
     service = ObservedService(settings=StoreSettings(secrets="mask"))
     session = MemorySession("monday", tmp_path)
