@@ -104,7 +104,8 @@ class MemoryStore(BaseStore):
         if op.value is None:
             self._store.ask("forget_items", session=SESSION, keys=[name])
             return
-        value, place = dict(op.value), _levels(op.namespace) | {_KEY: op.key}
+        value = dict(op.value)
+        place = _levels(op.namespace) | {_KEY: op.key} | ({_UNINDEXED: True} if op.index is False else {})
         content, metadata = _as_memory(value, self._fields if op.index is None else op.index, name)
         try:
             self._store.ask("put_item", session=SESSION, key=name, content=content, metadata=metadata | place)
@@ -119,7 +120,7 @@ class MemoryStore(BaseStore):
 def _as_memory(value: Mapping[str, Any], index: Index, name: str) -> tuple[str, dict[str, Any]]:
     """Return the text of an item that is searched, and the rest of it as metadata."""
     if index is False:
-        return name, {_VALUE: value, _UNINDEXED: True}
+        return name, {_VALUE: value}
     paths = index or [one for one, inner in value.items() if isinstance(inner, str)]
     if len(paths) == 1 and isinstance(value.get(paths[0]), str) and value[paths[0]].strip():
         rest = {one: inner for one, inner in value.items() if one != paths[0]}

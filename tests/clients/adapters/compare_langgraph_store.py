@@ -44,13 +44,14 @@ def passes(value, wanted):
 async def main():
     choose = random.Random(sys.argv[1]).choice
     ours, theirs = MemoryStore("store"), InMemoryStore()
-    live = {}
+    live, unindexed = {}, set()
     for _ in range(60):
         namespace, key = choose(NAMESPACES), choose(KEYS)
         put = PutOp(namespace, key, choose([None, *VALUES]), choose([None, None, False, ["text"], ["value.value[*]"]]))
         before = ours.get(namespace, key)
         assert await ours.abatch([put, GetOp(namespace, key)]) == [None, before]
         theirs.batch([put])
+        unindexed = {*unindexed, (namespace, key)} if put.index is False else unindexed - {(namespace, key)}
         live[namespace, key] = put.value
         live = {place: value for place, value in live.items() if value is not None}
         assert told(ours.get(namespace, key)) == told(theirs.get(namespace, key))
@@ -62,6 +63,8 @@ async def main():
         }
         assert {(one.namespace, one.key): one.value for one in found} == fitting, (prefix, wanted, query)
         assert len(found) == len(fitting)
+        hidden = {(one.namespace, one.key) for one in found if one.score is None} if query else set()
+        assert hidden == (unindexed & fitting.keys() if query else set())
         scores = [one.score for one in found if one.score is not None]
         assert query or not scores
         assert scores == sorted(scores, reverse=True)
