@@ -51,6 +51,10 @@ MEMORY_TYPE_OF: Mapping[Tier, MemoryType] = {
 }
 
 
+ITEM_SESSIONS: tuple[str, ...] = ("items:memory-tool", "items:langgraph")
+"""Sessions whose working memories are items that programs keep: found when asked for, not shown unasked unless they are pinned."""
+
+
 class Kind(StrEnum):
     """What sort of statement a memory is."""
 

@@ -34,7 +34,8 @@ class Where:
 
     ``tags``: every one of them. ``metadata``: equal values of top-level keys. ``since`` (included) and ``until`` (excluded)
     bound the time something happened (``occurred_at``, else ``created_at``). ``as_of``: only what was known at that moment,
-    in the versions of that moment. ``min_trust``: this or more. ``unasked``: only what may be shown to who did not ask for it, no episodes.
+    in the versions of that moment. ``min_trust``: this or more. ``unasked``: only what may be shown to who did not ask for it, no
+    episodes and no items of programs.
     """
 
     memory_type: MemoryType | None = None

@@ -53,7 +53,7 @@ from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import whole_id
 from hybrid_memory.insights_by_home import commit_insights
 from hybrid_memory.late_vectors import LateVectors
-from hybrid_memory.model import Json, Memory, MemoryId, Scope
+from hybrid_memory.model import TRUST_ORDER, Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
 from hybrid_memory.overviews import Overviews
 from hybrid_memory.preparing import prepare_write
@@ -605,6 +605,13 @@ class MemoryService:
     def revealed(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return memories with the secrets that they hold, forgotten ones included: for the person at the command line alone."""
         return self._fetch(scope, ids)
+
+    @shared
+    def held_under(self, scope: Scope, session: str, key: str) -> tuple[Memory, ...]:
+        """Return the working memories that a session keeps under a key, the most trusted first, with the secrets that they hold."""
+        ids = self._index_cache.get(scope.namespace).key_holders(session, key, self._time.now())
+        found = self._fetch(scope, ids)
+        return tuple(sorted(found.values(), key=lambda one: TRUST_ORDER.index(one.trust), reverse=True))
 
     @shared
     def look(self, scope: Scope, work: Callable[[MemoryColumns, datetime], T]) -> T:

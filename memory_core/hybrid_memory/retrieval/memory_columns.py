@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import (
+    ITEM_SESSIONS,
     MEMORY_TYPE_OF,
     TRUST_ORDER,
     TRUSTED_FROM,
@@ -47,6 +48,7 @@ _TRUST_CODE = {str(trust): code for code, trust in enumerate(TRUST_ORDER)}
 FADED = _TIER_CODE[Tier.FADED]
 _TRUSTED = _TRUST_CODE[TRUSTED_FROM]
 _EPISODE, _OBSERVATION, _LONG_TERM = _KIND_CODE[Kind.EPISODE], _KIND_CODE[Kind.OBSERVATION], _TIER_CODE[Tier.LONG_TERM]
+_WORKING = _TIER_CODE[Tier.WORKING]
 
 
 class MemoryColumns:
@@ -263,6 +265,14 @@ class MemoryColumns:
         episodes: Mask = (kind == _EPISODE) & (tier != _LONG_TERM)
         return episodes
 
+    def _is_unpinned_item(self) -> Mask:
+        """Return which rows are items of programs (`ITEM_SESSIONS`) that nobody pinned."""
+        sessions = [code for code in map(self.sessions.find, ITEM_SESSIONS) if code != UNKNOWN]
+        if not sessions:
+            return np.zeros(len(self), np.bool_)
+        items: Mask = np.isin(self.session.values, sessions) & (self.tier.values == _WORKING) & ~self.pinned.values
+        return items
+
     def are_statements(self) -> Mask:
         """Return which rows somebody who is not named stated to be kept: no turns of a dialogue, tasks, summaries or insights."""
         stated = ((self.kind.values == _OBSERVATION) | (self.kind.values == _EPISODE)) & ~self.is_episode()
@@ -279,7 +289,7 @@ class MemoryColumns:
         if where.memory_type is not None:
             mask &= _OF_TYPE[where.memory_type][self.tier.values]
         if where.unasked:
-            mask &= ~self.is_episode()
+            mask &= ~self.is_episode() & ~self._is_unpinned_item()
         if where.session is not None:
             mask &= self.session.values == self.sessions.find(where.session)
         if where.speaker is not None:

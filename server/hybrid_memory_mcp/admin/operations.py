@@ -2,7 +2,7 @@
 
 An operation takes an `OperationRequest` and returns a JSON object; both cross a socket when a hub does the work. `OPERATIONS`
 at the end is the list. Those on the whole store (backup, restore, export, purge) are in `store_operations`, those of `import`
-in `import_operations`, those on single memories in `memory_operations`.
+in `import_operations`, those on single memories in `memory_operations`, those of the adapters in `item_operations`.
 """
 
 from __future__ import annotations
@@ -244,6 +244,20 @@ OPERATIONS: Mapping[str, Operation] = {
     "acts": _store_operation("recent", "act_operations"),
     "reflect": _memory_operation("reflect"),
     "store_insights": _memory_operation("store_insights"),
+    **{
+        name: _store_operation(name, "item_operations")
+        for name in (
+            "item",
+            "put_item",
+            "forget_items",
+            "items",
+            "search_items",
+            "entries",
+            "add_entries",
+            "pop_entry",
+            "clear_entries",
+        )
+    },
     "history": _memory_operation("history"),
     "view": _store_operation("view", "view_operation"),
     "eval": _store_operation("evaluate", "eval_operation"),
