@@ -61,6 +61,7 @@ _PREPARING = frozenset(
         "true",
         "pwd",
         "sleep",
+        "exit",
         "mkdir",
         "touch",
     }
