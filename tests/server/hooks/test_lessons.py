@@ -153,7 +153,7 @@ def test_gemini_hears_it_behind_the_output_of_the_command_that_failed(home, serv
     agent.works("pnpm test")
     other = Agent(home, "tuesday", client="gemini")
     failed = {
-        "tool_response": {"llmContent": "npm: command not found\nExit Code: 127"},
+        "tool_response": {"llmContent": "Output: npm: command not found\nExit Code: 127"},
         "tool_name": "run_shell_command",
     }
     said = other._hook("post-tool", "npm test", **failed)

@@ -200,13 +200,14 @@ def test_how_a_command_of_codex_ended_is_in_its_transcript(tmp_path):
 
 
 def test_only_the_end_of_a_transcript_is_searched_for_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(transcripts, "_LAST_BYTES", 1500)
+    last = ended("call_2", 1)
+    monkeypatch.setattr(transcripts, "_LAST_BYTES", len(last) + 100)
     path = tmp_path / "t"
-    path.write_text(ended("call_1", 127) + ended("call_2", 1) * 3)
+    path.write_text(ended("call_1", 127) + last)
     assert [exit_code_of(str(path), f"call_{n}") for n in (1, 2)] == [None, 1]
 
 
-@pytest.mark.parametrize("told", [ended("call_1", None), ended("call_1", True), '["CommandExecution"]\n', ""])
+@pytest.mark.parametrize("told", [ended("call_1", None), ended("call_1", "127"), '["CommandExecution"]\n', ""])
 def test_a_command_of_which_a_transcript_tells_no_code_has_none(tmp_path, told):
     (tmp_path / "t").write_text(told)
     assert exit_code_of(str(tmp_path / "t"), "call_1") is None
