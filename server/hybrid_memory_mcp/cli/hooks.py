@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory.settings import client_settings, hook_switches
+from hybrid_memory.settings import HookSwitches, client_settings, hook_switches
 from hybrid_memory_mcp.hooks.program import SWITCH, switched_off
 from hybrid_memory_mcp.hooks.state import Conversations
 
-SWITCHES = ("brief", "recall", "capture")
+SWITCHES = tuple(HookSwitches.model_fields)
 
 
 def described(home: Path | None) -> dict[str, Any]:

@@ -21,11 +21,12 @@ NOT_ALLOWED = {
     "gemini": FAILS,
 }
 REFUSALS = ("requires approval", "Read-only file system")
+STILL_HERE = Reply("Still here.")
 LESSON = f"`{WORKS}` worked instead"
 DECISION = "We decided to use PostgreSQL for the billing service."
 TASK = "Look at the login."
 REPORT = "The login is in src/auth/login.ts."
-MOST_LOOKS = 20  # at the store, each of which takes a second: hooks of Claude Code run in the background
+MOST_LOOKS = 20  # at the store, each of which takes a second
 
 
 def in_repository(machine):
@@ -38,8 +39,14 @@ def in_repository(machine):
     return machine
 
 
-def is_kept(machine, words):
-    return any(words in machine.command("list", "--kind", "episode").stdout for _ in range(MOST_LOOKS))
+def once_kept(machine, words):
+    """Return a model's last answer, for which it takes as long as hooks that run in the background, which end with Claude Code."""
+
+    def answer(_):
+        listed = (machine.command("list", "--kind", "episode").stdout for _ in range(MOST_LOOKS))
+        return Reply("It was kept." if any(words in one for one in listed) else "Nothing was kept.")
+
+    return answer
 
 
 @pytest.fixture(scope="module", params=[CLAUDE, CODEX, GEMINI], ids=lambda host: host.name)
@@ -50,11 +57,10 @@ def at_work(request):
     with made as folder, machine_with(request.param, Path(folder)) as machine:
         in_repository(machine)
 
-        def run(*lines):
-            return machine.say("Please install it.", *map(request.param.shell_call, lines), Reply("Still here."))
+        def run(*lines, last=STILL_HERE):
+            return machine.say("Please install it.", *map(request.param.shell_call, lines), last)
 
-        monday = run(FAILS, WORKS)
-        assert is_kept(machine, LESSON)
+        monday = run(FAILS, WORKS, last=once_kept(machine, LESSON))
         tuesday, not_allowed = run(FAILS), run(NOT_ALLOWED[request.param.name])
         life.break_store(machine.store)
         yield request.param, {"monday": monday, "tuesday": tuesday, "not allowed": not_allowed, "broken": run(FAILS)}
@@ -102,7 +108,7 @@ def ask_of_codex():
 def test_an_agent_that_the_assistant_starts_gets_the_brief_and_its_report_is_kept(host, ask, folder):
     with machine_with(host, folder) as machine:
         in_repository(machine)
-        said = machine.say("Please ask an agent.", *ask())
+        said = machine.say("Please ask an agent.", *ask(), once_kept(machine, REPORT))
         (of_agent,) = [request for request in said.requests if f'"text": "{TASK}' in request.text]
         assert "use PostgreSQL for the billing service" in of_agent.text
-        assert is_kept(machine, REPORT)
+        assert "It was kept." in said.output

@@ -124,12 +124,12 @@ def test_one_switch_is_set_where_a_single_word_stood_for_all(home):
     (home / "config.toml").write_text("hooks = false\n")
     run(home, "set", "hooks.recall", "on")
     held = tomllib.loads((home / "config.toml").read_text())["hooks"]
-    assert held == {"brief": False, "recall": True, "capture": False}
+    assert held == {"brief": False, "recall": True, "capture": False, "lessons": False}
 
 
 def test_all_switches_are_set_by_one_word(home):
     assert run(home, "set", "hooks", "off").exit_code == 0
-    assert [one["value"] for name, one in seen(home)["settings"].items() if name.startswith("hooks.")] == [False] * 3
+    assert [one["value"] for name, one in seen(home)["settings"].items() if name.startswith("hooks.")] == [False] * 4
 
 
 @pytest.mark.parametrize(
