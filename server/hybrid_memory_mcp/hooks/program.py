@@ -124,9 +124,10 @@ def _at_tool_call(
 
 
 def _tool_call(name: str, client: str, told: dict[str, Any]) -> tool_calls.ToolCall | None:
-    path, call = told.get("transcript_path"), told.get("tool_use_id")
-    is_silent = client == "codex" and name == "post-tool" and isinstance(path, str) and isinstance(call, str)
-    return tool_calls.read_call(name, told, exit_code=transcripts.exit_code_of(path, call) if is_silent else None)
+    code = None
+    if client == "codex" and name == "post-tool":
+        code = transcripts.exit_code_of(str(told.get("transcript_path") or ""), str(told.get("tool_use_id") or ""))
+    return tool_calls.read_call(name, told, exit_code=code)
 
 
 def has_store(home: str, environment: Mapping[str, str]) -> bool:
