@@ -69,11 +69,14 @@ def read_call(event: str, given: Mapping[str, Any], *, exit_code: int | None = N
 
 
 def read_agent(event: str, given: Mapping[str, Any]) -> ToolCall | None:
-    """Return an agent that starts or ends; None for one that ends without a word."""
+    """Return an agent that starts or ends; None for one that ends without a word.
+
+    None also for one without a name: Claude Code has its own, which sum a conversation up before a compaction.
+    """
+    name = _text(given.get("agent_type"))
     report = _text(given.get("last_assistant_message"))[:MOST_OUTPUT] if event == "subagent-stop" else ""
-    if event == "subagent-stop" and not report.strip():
+    if not name or (event == "subagent-stop" and not report.strip()):
         return None
-    name = _text(given.get("agent_type")) or "agent"
     return ToolCall(_text(given.get("session_id")), _text(given.get("cwd")), report, agent=name)
 
 

@@ -22,6 +22,7 @@ NOT_ALLOWED = {
 }
 REFUSALS = ("requires approval", "Read-only file system")
 STILL_HERE = Reply("Still here.")
+SUMMARY = Reply("<summary>They spoke of nothing but the weather.</summary>")
 LESSON = f"`{WORKS}` worked instead"
 DECISION = "We decided to use PostgreSQL for the billing service."
 TASK = "Look at the login."
@@ -112,3 +113,12 @@ def test_an_agent_that_the_assistant_starts_gets_the_brief_and_its_report_is_kep
         (of_agent,) = [request for request in said.requests if f'"text": "{TASK}' in request.text]
         assert "use PostgreSQL for the billing service" in of_agent.text
         assert "It was kept." in said.output
+
+
+def test_after_a_compaction_of_claude_code_the_brief_begins_with_the_conversation_and_no_summary_is_kept(folder):
+    with machine_with(CLAUDE, folder) as machine:
+        in_repository(machine).say("/compact", SUMMARY, SUMMARY, goes_on=True)
+        brief = machine.say(life.GREETING, goes_on=True).first.text.partition("this conversation:")[2]
+        listed = machine.command("list", "--all").stdout
+        assert ["use PostgreSQL" in text for text in (brief, listed)] == [True, True]
+        assert SUMMARY.text not in listed

@@ -44,6 +44,7 @@ WORKED = {
     "Gemini CLI": (of_gemini("Output: ok\nProcess Group PGID: 4429"), None),
     "Gemini CLI, whose output names a code": (of_gemini("Output: x\nExit Code: 3\nerr\nProcess Group PGID: 1"), None),
 }
+# Claude Code 2.1.330 tells nothing at all of a command that was stopped with Esc; the first two are its documentation's.
 UNKNOWN = {
     "Claude Code, stopped by the person": failure_of_claude("[Request interrupted by user]", is_interrupt=True),
     "Claude Code, stopped with output": OF_CLAUDE | {"tool_response": RESPONSE | {"interrupted": True}},
@@ -98,6 +99,11 @@ def test_an_agent_that_ends_has_its_name_and_its_report(told):
     given = {"session_id": "s", "cwd": "/shop", "last_assistant_message": "The login is in src/auth/login.ts."} | told
     call = read_agent("subagent-stop", given)
     assert (call.agent, call.line) == (told["agent_type"], "The login is in src/auth/login.ts.")
+
+
+def test_an_agent_of_claude_code_that_sums_a_conversation_up_is_none_of_the_assistants():
+    told = {"agent_id": "a8dd", "agent_type": "", "last_assistant_message": "All right.", "stop_hook_active": False}
+    assert read_agent("subagent-stop", told) is None
 
 
 _JSON = st.recursive(
