@@ -23,6 +23,7 @@ AUTO, OFF = "auto", "off"
 
 _BETWEEN = "@"  # stands in no name of a project, so that two of them with their people never give one namespace
 _LONGEST_PERSON = 100  # characters of a person's namespace that are kept as they are
+_OF_A_REPOSITORY = re.compile(r"(?<=.)-[0-9a-f]{16}$")
 _NAME = re.compile(r"\w(?:[\w .-]*\w)?")
 
 
@@ -82,3 +83,8 @@ def project_of(namespace: str) -> str | None:
     if not namespace.startswith(PREFIX):
         return None
     return namespace.removeprefix(PREFIX).partition(_BETWEEN)[0] or None
+
+
+def shown_project(name: str) -> str:
+    """Return a project's name as a person reads it: without the digits that keep repositories of one name apart."""
+    return _OF_A_REPOSITORY.sub("", name)

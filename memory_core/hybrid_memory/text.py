@@ -64,6 +64,22 @@ def spellings(text: str) -> list[str]:
     return list(_split(_fold(text)))
 
 
+def holds_words(text: str, wanted: str) -> bool:
+    """Return whether some words are in a text, one after the other.
+
+    Case, accents, punctuation and English endings do not count ("peanut" is in "Peanuts!"); half a word is no word ("rat" is not in
+    "separate"). Signs that tell words apart ("C++") and scripts without spaces are looked for as they are written.
+    """
+    looked_for = [] if not _PLAIN.fullmatch(wanted) or has_unspaced_script(wanted) else spellings(wanted)
+    if not looked_for:
+        return " ".join(_fold(wanted).split()) in " ".join(_fold(text).split())
+    found, stems, width = spellings(text), [stem_in(ENGLISH, word) for word in looked_for], len(looked_for)
+    return any(
+        found[at : at + width] == looked_for or [stem_in(ENGLISH, word) for word in found[at : at + width]] == stems
+        for at in range(len(found) - width + 1)
+    )
+
+
 def compounds(text: str) -> list[str]:
     """Return the words of several parts, whole and folded: tickets, files, hyphenated names, dates in digits.
 
@@ -198,6 +214,9 @@ _HIDDEN = LazyPattern(
 _LAST_LATIN = "\u02ff"  # Greek and what follows; the rare Latin letters behind it are accents' own
 _SEPARATOR = LazyPattern(r"\w[-_./:#@+]\w")
 _COMPOUND = LazyPattern(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")
+_PLAIN = LazyPattern(
+    r"""[\w\s.,;:!?'’"“”()/-]*"""
+)  # words, and what separates them; other signs ("C++", "a@b.com") tell words apart
 _MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no word
 _JOINER = "\u200d"
 _QUESTION_MARK = LazyPattern("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")

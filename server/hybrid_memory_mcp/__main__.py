@@ -17,8 +17,8 @@ _COMPLETION = "_HYBRID_MEMORY_MCP_COMPLETE"  # a shell that completes a command 
 _COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importing the command line first is no loss
 
 _COMMANDS = frozenset(
-    "install demo inspect recall search timeline tiers remember list show correct forget restore-memory history pin merge "  # noqa: SIM905 - 37 lines
-    "split judge undo reflect import export sync status doctor backup restore migrate purge redact reembed config embedder "
+    "install demo inspect recall search timeline tiers remember list show correct forget restore-memory history pin merge "  # noqa: SIM905 - 38 lines
+    "split judge undo reflect import export sync status doctor eval backup restore migrate purge redact reembed config embedder "
     "project token store".split()
 )
 _WITH_VALUES = frozenset(

@@ -30,6 +30,13 @@ def test_a_view_fits_a_phone(visit, life, path):
     assert seen.violations() == []
 
 
+@pytest.mark.parametrize("path", [*MENU, *ONE])
+def test_each_button_holds_its_words_on_a_phone(visit, life, path):
+    page = visit(life, size=HANDHELD).open(path.format(**life.ids))
+    burst = "some => some.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)"
+    assert page.locator("main .button:visible").evaluate_all(burst) == []
+
+
 @pytest.mark.parametrize("path", ONE)
 def test_the_page_of_one_thing_fits_a_phone(visit, life, path):
     seen = visit(life, size=PHONE)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.project_names import PREFIX, check_project_name, project_namespace, project_of
+from hybrid_memory.project_names import PREFIX, check_project_name, project_namespace, project_of, shown_project
 from hybrid_memory.validation import check_name
 
 NAMES = st.text(string.ascii_letters + string.digits + "._- äß日", min_size=1, max_size=20)
@@ -53,3 +53,16 @@ def test_what_is_no_projects_name_is_refused_without_being_repeated(name):
 def test_a_persons_namespace_is_of_no_project():
     assert project_of("default") is None
     assert project_of("ada") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("shopfront-1b1cddb5548d88ba", "shopfront"),
+        ("acme", "acme"),
+        ("acme-2026", "acme-2026"),
+        ("1b1cddb5548d88ba", "1b1cddb5548d88ba"),
+    ],
+)
+def test_a_project_is_shown_without_the_digits_of_its_repository(name, shown):
+    assert shown_project(name) == shown

@@ -18,6 +18,7 @@ from hybrid_memory.text import (
     dense_text,
     excerpt,
     hash_of_word,
+    holds_words,
     is_mostly_of_other_scripts,
     visible,
     word_hashes,
@@ -48,6 +49,24 @@ def test_what_can_be_seen_stays_as_it_is(text):
 
 def test_words_behind_a_flag_that_is_none_are_written_out():
     assert visible("🏴\U000e0041\U000e0042") == "🏴\\udb40\\udc41\\udb40\\udc42"
+
+
+LETTERS = st.characters(
+    categories=["Ll", "Lu"], max_codepoint=0x24F, exclude_characters="ı"
+)  # in upper case another letter
+
+
+@given(st.text(LETTERS, min_size=1), st.sampled_from(["NFC", "NFD"]))
+def test_a_word_is_held_whatever_its_case_and_the_form_of_its_accents(word, form):
+    text = f"well, {word.swapcase()}!"
+    assert holds_words(text, unicodedata.normalize(form, word))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"), [("Zoe", True), ("zoé+max", True), ("ZOE+MAX", True), ("zoe+maxi", False), ("ma", False)]
+)
+def test_accents_do_not_count_beside_signs_either(wanted, held):
+    assert holds_words("we are Zoë+Max", wanted) is held
 
 
 @given(st.text(max_size=50))

@@ -20,7 +20,9 @@ from hybrid_memory import MemoryService, Origin, Scope, WriteRequest
 _OURS = Path(sys.executable).parent  # where the command of this project lies
 _MOVED_BY = ("XDG_", "HYBRID_MEMORY_", "CLAUDE_", "CODEX_", "APPDATA", "LOCALAPPDATA", "GEMINI_", "FASTEMBED")
 _ID = re.compile(r"\bID\b")
-_CHANGING = re.compile(r"\b[0-9a-z]{20}\b|\d{4}-\d\d-\d\d|\d\d:\d\d(:\d\d)?|[0-9.]+ (MB|KB|kB|s)\b")
+_CHANGING = re.compile(
+    r"\b[0-9a-z]{20}\b|\d{4}-\d\d-\d\d|\d\d:\d\d(:\d\d)?|[0-9.]+ (MB|KB|kB|s)\b|\d+(?= of an answer)"
+)
 _DATA = (
     "Library/Application Support" if sys.platform == "darwin" else ".local/share"
 )  # where a platform keeps a program's data

@@ -119,3 +119,16 @@ def test_a_database_is_backed_up_and_restored_by_the_usual_commands(home, databa
     done = json.loads(run("restore", "--home", hub, "--yes", "--json").stdout)
     assert (done["memories"], done["aside"].startswith(str(hub))) == (1, True)
     assert contents(hub) == {VIOLIN}
+
+
+def test_questions_are_asked_of_a_copy_of_a_database_that_is_a_file(home, database, tmp_path, monkeypatch):
+    run("migrate", home, database.address)
+    monkeypatch.setenv("HYBRID_MEMORY_STORE", database.address)
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"question": "Where is the violin?", "answer": "attic"}))
+    told = run("eval", questions, "--home", tmp_path / "hub", "--embedder", "multilingual", "--json").stdout
+    of_database, of_copy = json.loads(told)["runs"]
+    assert (of_database["right_first"], of_copy["right_first"]) == (1, 1)
+    assert of_copy["embedder"].startswith("multilingual")
+    with closing(opened(tmp_path / "hub")) as service:
+        assert service.store.info().embedder == of_database["embedder"] != of_copy["embedder"]

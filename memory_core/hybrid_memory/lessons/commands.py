@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import dropwhile
+from dataclasses import dataclass, field
+from itertools import dropwhile, takewhile
 from posixpath import join, normpath
 
 Words = tuple[str, ...]
@@ -17,15 +17,21 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is called, and in which folder, relative to the project's; empty for the project's own."""
+    """What is called, in which ``folder`` relative to the project's, and what was ``given`` before it in its line.
+
+    Given are variables (``CI=1 npm test``), and what was sourced, exported or chosen (``nvm use``). ``line`` is the whole line as it was
+    typed, which says nothing of whether two commands are the same.
+    """
 
     words: Words
     folder: str = ""
+    given: tuple[str, ...] = ()
+    line: str = field(default="", compare=False)
 
-    def line(self) -> str:
-        """Return it as a person types it in the project's folder."""
-        typed = " ".join(self.words)
-        return f"cd {self.folder} && {typed}" if self.folder else typed
+    def shape(self) -> str:
+        """Return what is the same in each such call, as one text."""
+        place = (f"cd {self.folder}",) if self.folder else ()
+        return " && ".join((*place, *self.given, " ".join(self.words)))
 
 
 LONGEST_COMMAND = 2_000  # characters; a longer one is a script
@@ -45,7 +51,9 @@ _ASSIGNMENT = re.compile(r"\w+=")
 _KEYWORDS = frozenset(
     {"for", "while", "until", "if", "case", "function", "select", "{", "!", "[[", "then", "do", "done", "fi"}
 )
-# These only prepare a command, or show what another one prints.
+# What these do holds for the commands behind them; the others only prepare a command, or show what another one prints.
+_GIVING = frozenset({"source", ".", "export", "direnv", "workon", "module"})
+_CHOOSING = frozenset({"activate", "use", "shell", "local"})  # of nvm, conda, pyenv, asdf
 _PREPARING = frozenset(
     {
         "cd",
@@ -118,21 +126,34 @@ def commands_in(text: str, folder: str = "") -> list[Command]:
     if len(line) > LONGEST_COMMAND or "\n" in line:
         return []
     found: list[Command] = []
-    for typed, piped in _split(line):
+    given: list[str] = []
+    for typed, after in _split(line):
         inner = _of_shell(typed)
         if inner is not None:
             return commands_in(inner, folder)
+        variables = tuple(plain_value(one) for one in takewhile(_ASSIGNMENT.match, typed))
         words = list(dropwhile(_ASSIGNMENT.match, typed))
         match words:
             case ["cd", to]:
                 folder = _moved(folder, to.strip("\"'"))
-        if not words or words[0] in _PREPARING or (piped and words[0] in _FILTERS):
+                continue
+        if not words or (after == "|" and words[0] in _FILTERS):
+            given += variables if not words else ()
             continue
         if words[0] in _KEYWORDS or len(words) > _MOST_WORDS:
             return []
-        if words[0] not in _LOOKING and words[0] not in _FILTERS:
-            found.append(Command((_program(words[0]), *map(plain, words[1:])), folder))
+        shaped = (_program(words[0]), *map(plain, words[1:]))
+        if words[0] in _GIVING or _CHOOSING.intersection(words[1:3]):
+            given.append(" ".join(shaped))
+        elif words[0] not in _PREPARING and words[0] not in _LOOKING and words[0] not in _FILTERS:
+            found.append(Command(shaped, folder, (*given, *variables), line))
     return found
+
+
+def plain_value(assignment: str) -> str:
+    """Return ``NAME=value`` with what changes from call to call taken out of the value."""
+    name, _, value = assignment.partition("=")
+    return f"{name}={plain(value) if value else ''}"
 
 
 def _moved(folder: str, to: str) -> str:
@@ -167,9 +188,9 @@ def _program(word: str) -> str:
     return word.rpartition("/")[2] if word.startswith(("/", "~")) else word
 
 
-def _split(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield the words of each command, and whether another command's output is its input; nothing for what cannot be read."""
-    parts: list[tuple[list[str], bool]] = [([], False)]
+def _split(text: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the words of each command and the operator in front of it; nothing for what cannot be read."""
+    parts: list[tuple[list[str], str]] = [([], "")]
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -177,7 +198,7 @@ def _split(text: str) -> Iterator[tuple[list[str], bool]]:
             return
         at = found.end()
         if found["operator"]:
-            parts.append(([], found["operator"].startswith("|") and found["operator"] != "||"))
+            parts.append(([], "|" if found["operator"] == "|&" else found["operator"]))
         elif found["word"]:
             parts[-1][0].append(found["word"])
     yield from parts

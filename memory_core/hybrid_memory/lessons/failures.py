@@ -14,6 +14,7 @@ _MOST_READ = 20_000
 _OUTCOME = re.compile(
     r"""\S+\.\w{1,5}:\d+(?::\d+)?[:\s]          # file.ts:12:3, file.go:12:
       | \w+\.\w{1,5}\(\d+,\d+\)                 # file.ts(12,3)
+      | ^\s*\d+:\d+\s+(?:error|warning)\b        # of eslint
       | -->\s+\S+:\d+:\d+                       # of rustc
       | \b\d+\s+(?:tests?\s+)?(?:failed|failing|failures?|errors?\s+found|problems?)\b
       | \b(?:failed|failures?|errors):\s*[1-9]

@@ -1,64 +1,113 @@
-"""Whether a command that worked is what a failed one should have been. Pure.
-
-Three kinds: another program or a prefix with the same rest (``npm test`` and ``pnpm test``, ``pytest`` and ``uv run pytest``), the same
-program and arguments with other options (``git push`` and ``git push -u origin main``), or the same in another folder.
-"""
+"""Whether a command that worked is what a failed one should have been, and which other commands that is about. Pure."""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from hybrid_memory.lessons.commands import Command, Words
+from hybrid_memory.lessons.ruled_out import alternatives_to
 
 _LONGEST_PREFIX = 6  # words: "docker compose exec -T api"
+_PLAIN = re.compile(r"[A-Za-z][\w-]*")
+_GROUPS = frozenset(
+    {
+        "compose",
+        "run",
+        "exec",
+        "env",
+        "pip",
+        "tool",
+        "image",
+        "container",
+        "volume",
+        "network",
+        "remote",
+        "submodule",
+        "lfs",
+        "workspace",
+    }
+)
+_ASKING = frozenset(
+    {"--version", "-V", "--help", "-h", "help", "version", "--list"}
+)  # what follows a failure, and mends nothing
+_LEAST_SHARED = 0.5  # of the words behind the subcommand, those that both commands have
 
 
 class Fix(StrEnum):
     """How a command that worked differs from the one that failed."""
 
-    PROGRAM = "program"  # another program or prefix, all the rest the same: so it will be with other arguments
-    OPTIONS = "options"
+    PROGRAM = "program"  # another program or prefix: ``npm test`` and ``pnpm test``, ``pytest`` and ``uv run pytest``
+    WORDS = "words"  # the same program and subcommand: ``git push`` and ``git push -u origin main``
     FOLDER = "folder"
+    GIVEN = "given"  # variables, or what was sourced or had to be run before: ``CI=1 npm test``
 
 
 def fix_by(failed: Command, worked: Command) -> Fix | None:
     """Return how ``worked`` puts ``failed`` right; None where it is another command, or the same."""
-    if failed == worked:
-        return None
     if failed.words == worked.words:
-        return Fix.FOLDER
-    return _fix_by_words(failed.words, worked.words) if failed.folder == worked.folder else None
-
-
-def _fix_by_words(failed: Words, worked: Words) -> Fix | None:
-    if _is_wrapped(failed, worked) or _has_another_program(failed, worked):
+        if failed.folder != worked.folder:
+            return Fix.FOLDER
+        return Fix.GIVEN if set(worked.given) - set(failed.given) else None
+    if failed.folder != worked.folder:
+        return None
+    if _is_by_another_program(failed.words, worked.words):
         return Fix.PROGRAM
-    if failed[0] == worked[0] and _arguments(failed) == _arguments(worked)[: len(_arguments(failed))]:
-        same_subcommand = failed[1:2] in ((), (_first_argument(worked),)) or failed[1].startswith("-")
-        return Fix.OPTIONS if same_subcommand and set(_options(failed)) != set(_options(worked)) else None
-    return None
+    same_head = (
+        failed.words[0] == worked.words[0]
+        and head_of(failed.words) == head_of(worked.words)[: len(head_of(failed.words))]
+    )
+    return Fix.WORDS if same_head and _is_alike(failed.words, worked.words) else None
+
+
+def added_by(failed: Command, worked: Command) -> tuple[str, ...]:
+    """Return the words of a remedy that the failed command lacks: a command that has one of them is put right already."""
+    before = {*failed.words, *failed.given}
+    return tuple(dict.fromkeys(word for word in (*worked.given, *worked.words) if word not in before))
 
 
 def head_of(words: Words) -> Words:
-    """Return the program and its subcommand: what a lesson about the program is about, whatever the arguments."""
-    if len(words) > 1 and words[1].replace("-", "").isalpha() and not words[1].startswith("-"):
-        return words[:2]
-    return words[:1]
+    """Return the program and its subcommand, both words of one in a group: ``git push``, ``docker compose up``, ``npm run build``."""
+    length = 1
+    while length < len(words) and _PLAIN.fullmatch(words[length]) and (length == 1 or words[length - 1] in _GROUPS):
+        length += 1
+    return words[:length]
 
 
-def _is_wrapped(failed: Words, worked: Words) -> bool:
+def _is_by_another_program(failed: Words, worked: Words) -> bool:
+    if is_wrapped(failed, worked):
+        return True
+    if failed[0] == worked[0]:
+        return False
+    if worked[0] in alternatives_to(failed[0]):
+        return set(_arguments(failed)[1:]) <= set(_arguments(worked))
+    if failed[1:] == worked[1:]:
+        return len(failed) > 1 or _are_of_one_name(failed[0], worked[0])
+    rest = failed[1:]
+    if rest and any(worked[at:] == rest for at in range(2, _LONGEST_PREFIX + 1)):
+        return True
+    return "-".join(worked[:2]) == failed[0] and worked[2:] == rest
+
+
+def is_wrapped(failed: Words, worked: Words) -> bool:
+    """Return True if the command that worked is the failed one behind other words: ``uv run``, ``docker compose exec api``."""
     before = len(worked) - len(failed)
     return 0 < before <= _LONGEST_PREFIX and worked[before:] == failed
 
 
-def _has_another_program(failed: Words, worked: Words) -> bool:
-    """Return True for the same words behind another program, which may be two words where the first was one (``docker-compose``)."""
-    if failed[1:] == worked[1:] and failed[0] != worked[0]:
-        return len(failed) > 1 or _are_of_one_name(failed[0], worked[0])
-    for prefix in range(2, _LONGEST_PREFIX + 1):
-        if len(failed) > 1 and worked[prefix:] == failed[1:] and len(worked) > prefix:
-            return True
-    return "-".join(worked[:2]) == failed[0] and worked[2:] == failed[1:]
+def _is_alike(failed: Words, worked: Words) -> bool:
+    """Return True if two commands of one program do about the same.
+
+    One has all words of the other (``yarn add zod``, ``yarn workspace api add zod``), or they have the subcommand and half of the rest.
+    """
+    if len(failed) > 1 and set(failed) <= set(worked):
+        return True
+    head = head_of(failed)
+    if head_of(worked)[: len(head)] != head:
+        return False
+    first, second = set(failed[len(head) :]), set(worked[len(head) :])
+    shared = len(first & second)
+    return first <= second or second <= first or 2 * shared >= _LEAST_SHARED * (len(first) + len(second))
 
 
 def _are_of_one_name(one: str, other: str) -> bool:
@@ -69,11 +118,3 @@ def _are_of_one_name(one: str, other: str) -> bool:
 
 def _arguments(words: Words) -> Words:
     return tuple(word for word in words[1:] if not word.startswith("-"))
-
-
-def _options(words: Words) -> Words:
-    return tuple(word for word in words[1:] if word.startswith("-"))
-
-
-def _first_argument(words: Words) -> str:
-    return next(iter(_arguments(words)), "")

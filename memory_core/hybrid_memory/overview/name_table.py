@@ -53,7 +53,7 @@ _BEFORE_NOUNS = word_set(
 )
 _NEAR = 40  # characters in which the words before and behind a name are looked for
 _AROUND = LazyPattern(r"^[^\w]+|[^\w]+$")
-_NO_NAME = LazyPattern(r"[A-Z]{2,}s|[^\W\d_]\d|\d+h\d*")  # "PRs", "A4", "18h30"
+_NO_NAME = LazyPattern(r"[A-Z]{2,}s|[^\W\d_]\d|\d+h\d*|(?=.*\d)(?=.*[a-f])[\da-f]{6}")  # "PRs", "A4", "18h30", a colour
 _CONTRACTED = LazyPattern(r"['’](?:re|m|ll|ve|d|t|s)$", re.IGNORECASE)
 _BRACKETS = LazyPattern(r"[【】「」『』《》〈〉（）()\[\]{}]")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.requests import Progress
     from hybrid_memory.service import MemoryService
+    from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.findings import Report
 
 T = TypeVar("T")
@@ -245,6 +246,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "store_insights": _memory_operation("store_insights"),
     "history": _memory_operation("history"),
     "view": _store_operation("view", "view_operation"),
+    "eval": _store_operation("evaluate", "eval_operation"),
     "doctor": doctor,
     "repair": repair,
     "backup": _store_operation("backup"),
@@ -267,8 +269,13 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 @contextmanager
-def local_provider(home: Path, namespace: str) -> Iterator[tuple[ServiceProvider, Scope]]:
-    """Give a provider of the store in a folder to operations of this process, and close the store afterwards."""
+def local_provider(
+    home: Path, namespace: str, settings: StoreSettings | None = None
+) -> Iterator[tuple[ServiceProvider, Scope]]:
+    """Give a provider of the store in a folder to operations of this process, and close the store afterwards.
+
+    ``settings`` are used in place of the folder's own.
+    """
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.ids import new_session
     from hybrid_memory_mcp.runtime import library_patches
@@ -278,7 +285,7 @@ def local_provider(home: Path, namespace: str) -> Iterator[tuple[ServiceProvider
         os.umask(0o077)
         from hybrid_memory.service import MemoryService
 
-        return MemoryService.open(home, clock=SystemClock(), random_source=random_source)
+        return MemoryService.open(home, clock=SystemClock(), random_source=random_source, settings=settings)
 
     random_source = SystemRandomSource()
     provider = ServiceProvider(open_service)

@@ -18,6 +18,7 @@ from hybrid_memory_mcp.cli import (
     databases,
     embedders,
     erasing,
+    evaluating,
     exporting,
     importing,
     inspecting,
@@ -103,6 +104,7 @@ _add(FILES, exporting.export, "export memories.jsonl")
 _add(FILES, syncing.sync, "sync ~/Dropbox/memory")
 _add(STORE, status.status, "status")
 _add(STORE, care.doctor, "doctor")
+_add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
 _add(STORE, care.backup, "backup")
 _add(STORE, care.restore, "restore memory-backup.duckdb")
 _add(STORE, migrating.migrate, "migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory")

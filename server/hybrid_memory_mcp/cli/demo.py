@@ -125,10 +125,7 @@ def run(keep: Path | None, *, as_json: bool = False) -> int:
         report.console.print(f"[bold red]{len(report.broken)} promises were broken.[/bold red]")
         return 1
     report.console.print("[bold green]Everything was as promised.[/bold green]")
-    report.console.print(
-        "\n[bold]hybrid-memory-mcp install[/bold] gives it to the assistants on this machine; by hand it is this entry:\n"
-    )
-    report.console.print(json.dumps(client_entry(), indent=2), markup=False, highlight=False, soft_wrap=True)
+    report.console.print("\n[bold]hybrid-memory-mcp install[/bold] adds it to your assistants (README: how to install it first).")
     return 0
 
 

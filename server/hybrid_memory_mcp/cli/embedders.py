@@ -104,7 +104,7 @@ def use(model: ModelName, home: Home = None, later: Later = False, as_json: AsJs
     with one_line_errors():
         spec = _fetched(model, tell)
         dimensions = _tried(spec)
-    tell(f"{_shown(spec)} works on this machine: {dimensions} dimensions")
+    tell(f"{name_of(spec)} works on this machine: {dimensions} dimensions")
     done = _change(spec, home, tell, later=later)
     if as_json:
         print_json({"embedder": spec, "dimensions": dimensions} | done)
@@ -121,18 +121,27 @@ def reembed(
         done = _embed_anew(home, tell)
     else:
         with one_line_errors():
-            from hybrid_memory.embedding.fastembed_models import find_model, spec_named
-
-            spec = spec_named(to)
-            found = find_model(spec)
-            if found is not None and not found.here:
-                raise EmbedderUnavailable(
-                    f"{found.name} is not on this machine; `embedder use {found.name}` fetches it"
-                )
+            spec = installed_spec(to)
             dimensions = _tried(spec)
         done = {"embedder": spec, "dimensions": dimensions} | _change(spec, home, tell, later=False)
     if as_json:
         print_json(done)
+
+
+def installed_spec(wanted: str) -> str:
+    """Return the setting of a model that is on this machine.
+
+    Raises:
+        InvalidInput: nothing has that name.
+        EmbedderUnavailable: it has to be downloaded first.
+    """
+    from hybrid_memory.embedding.fastembed_models import find_model, spec_named
+
+    spec = spec_named(wanted)
+    found = find_model(spec)
+    if found is not None and not found.here:
+        raise EmbedderUnavailable(f"{found.name} is not on this machine; `embedder use {found.name}` fetches it")
+    return spec
 
 
 def _silent(text: object) -> None:
@@ -295,5 +304,6 @@ def _row(model: Model) -> dict[str, object]:
     }
 
 
-def _shown(spec: str) -> str:
+def name_of(spec: str) -> str:
+    """Return what a person calls the model of a setting."""
     return spec.removeprefix(FASTEMBED)

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory.settings import HookSwitches, client_settings, hook_switches
 from hybrid_memory_mcp.hooks.program import SWITCH, switched_off
 from hybrid_memory_mcp.hooks.state import Conversations
 
-SWITCHES = tuple(HookSwitches.model_fields)
+SWITCHES = ("brief", "recall", "capture", "lessons")
 
 
 def described(home: Path | None) -> dict[str, Any]:
@@ -20,6 +19,8 @@ def described(home: Path | None) -> dict[str, Any]:
     Raises:
         InvalidInput: a switch in ``config.toml`` is wrong.
     """
+    from hybrid_memory.settings import client_settings, hook_switches  # not for `--help`
+
     folder = client_settings(home=home).folder()
     off = switched_off(os.environ)  # noqa: TID251 - what hooks of this shell would see
     runs = {

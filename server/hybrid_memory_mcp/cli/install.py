@@ -112,6 +112,11 @@ def install(  # noqa: PLR0917 - typer makes options of them
         else _done(plan, console, chosen=chosen, ask=ask, may_replace=replace, again=again)
         for plan in plans
     ]
+    _end(results, plans, console, dry_run=dry_run, as_json=as_json)
+
+
+def _end(results: list[Result], plans: list[Plan], console: Console, *, dry_run: bool, as_json: bool) -> None:
+    """Print what was done; exits with 1 where something could not be."""
     if as_json:
         print_json([_as_values(result, plan, dry_run=dry_run) for result, plan in zip(results, plans, strict=True)])
     else:

@@ -43,6 +43,7 @@ _HARMLESS = frozenset(
         "status",
         "history",
         "view",
+        "eval",
         "doctor",
         "export",
         "export_folder",
@@ -54,7 +55,7 @@ _HARMLESS = frozenset(
 """Operations that may be asked of the next hub if one ends meanwhile: they change nothing, are whole or not there, or join to the same."""
 
 _STARTS_HUB = frozenset(
-    {"recall", "remember", "list", "show", "correct", "forget", "pin", "act", "acts", "history", "view"}
+    {"recall", "remember", "list", "show", "correct", "forget", "pin", "act", "acts", "history", "view", "eval"}
 )
 """Operations that a person asks for one after the other: the first one's hub stays for the next."""
 

@@ -13,7 +13,6 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_o
 from hybrid_memory_mcp.cli.output import is_terminal, one_line_errors, print_grid, print_result, print_values
 from hybrid_memory_mcp.cli.status_words import assistant_rows, maker_rows, memory_rows, waiting_rows, where_rows
 
-
 def status(
     home: Home = None,
     namespace: Namespace = None,
@@ -32,15 +31,21 @@ def status(
     values["assistants"] = _assistants()
 
     def table() -> None:
-        now = datetime.now(UTC)  # noqa: TID251 - beside times of the store's machine
-        rows = [*assistant_rows(values, now), *memory_rows(values, place, counted), *waiting_rows(values)]
-        rows += [*where_rows(values), *(maker_rows(values, place) if verbose else ())]
-        if is_terminal():
-            print_grid(rows)
-        else:
-            print_values(rows)
+        rows = [*assistant_rows(values, _now()), *memory_rows(values, place, counted), *waiting_rows(values)]
+        _print_grid([*rows, *where_rows(values), *(maker_rows(values, place) if verbose else ())])
 
     print_result(values, as_json, table)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251 - beside times of the store's machine
+
+
+def _print_grid(rows: list[tuple[str, str]]) -> None:
+    if is_terminal():
+        print_grid(rows)
+    else:
+        print_values(rows)
 
 
 def _assistants() -> list[dict[str, str]]:

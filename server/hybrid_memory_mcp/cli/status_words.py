@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory_mcp.cli import hooks, project
 from hybrid_memory_mcp.cli.output import megabytes, moment
+from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.page.words import count, relative
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _TOLD = {  # in the lines before, or of no use to a person
     ),
     *("other_hubs", "store", "synchronised", "used", "needs_you"),
 }
-_CLIENT = ("client", "pid", "namespace", "session", "since", "requests")
+_CLIENT = ("pid", "namespace", "since", "requests")
 _TEXT = 60  # characters of a new memory
 _HAPPENED = {
     "learned": "learned",
@@ -56,7 +57,10 @@ def assistant_rows(values: Mapping[str, Any], now: datetime) -> Iterator[tuple[s
         yield "assistants", f"{one['title']}: {did}{'; connected' if here else ''}"
     for name in dict.fromkeys([*used, *connected]):
         did = _did([used[name]] if name in used else [], now)
-        yield "assistants", f"{name}: {'; '.join(filter(None, (did, 'connected' if name in connected else '')))}"
+        yield (
+            "assistants",
+            f"{client_name(name)}: {'; '.join(filter(None, (did, 'connected' if name in connected else '')))}",
+        )
     lacking = [one for one in values["assistants"] if one["state"] == "absent"]
     if lacking:
         titles = ", ".join(one["title"] for one in lacking)
@@ -162,7 +166,8 @@ def _is_special(place: Place) -> bool:
 
 
 def _client_in_words(one: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name in _CLIENT if (value := one.get(name)) not in (None, ""))
+    told = (f"{name} {value}" for name in _CLIENT if (value := one.get(name)) not in (None, ""))
+    return ", ".join((client_name(one.get("client") or "unknown"), *told))
 
 
 def _plain(value: object) -> str:

@@ -92,7 +92,7 @@ CLIENTS: Sequence[Client] = (
             "darwin": ("{config}/Claude", "/Applications/Claude.app"),
             "win32": ("{config}/Claude", "{local}/Packages/Claude_*", "{local}/AnthropicClaude"),
         },
-        next_step="quit it wholly and open it again",
+        next_step="quit it completely and open it again",
     ),
     Client(
         "claude-code",

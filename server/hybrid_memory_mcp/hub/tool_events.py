@@ -174,13 +174,13 @@ class _ToolCallAtWork:
         return {"context": context, "rule": not rules.isdisjoint(ids)}
 
     def failed(self, service: MemoryService) -> None:
-        """Note what failed, where that is about how it was called; of several commands in a line nobody knows which one it was."""
+        """Note what failed; of several commands in a line nobody knows which one it was."""
         error = self._told.error or ""
         signature = signature_of(error)
         self._let_wait()
-        if len(self._commands) > 1 or not signature or is_about_the_code(error):
+        if len(self._commands) > 1 or not signature:
             return
-        failure = Failure(self._commands[0], signature)
+        failure = Failure(self._commands[0], signature, is_about_the_code(error))
         self._book(service).note(failure)
         self._conversation.waiting.append(_Waiting(failure))
 

@@ -94,7 +94,7 @@ def _told(memory: Memory, line: Line) -> str:
     for aspects, words in _WHO if line.queue is Queue.WHO else _PREFERENCES:
         if line.aspects & aspects == aspects:
             return words
-    return f"It is marked as important ({memory.importance:.1f} of 1)."
+    return f"It is marked as important ({memory.importance:.0%})."
 
 
 def why_next(dropped: Dropped | None) -> str:

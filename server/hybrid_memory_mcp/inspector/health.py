@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hybrid_memory.admin.record_import import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
+from hybrid_memory.importing.formats import format_named, format_names
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.home_files import list_backups
@@ -39,6 +41,7 @@ _PARTS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("logs", ("logs",)),
 )
 
+_HASH = re.compile(r":[0-9a-f]{16}$")  # of a table of vectors, at the end of its embedder's name
 _PROGRESS = ("being made ready", "being embedded anew", "still being loaded")
 
 State = Literal["good", "note", "warn", "bad"]
@@ -70,6 +73,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "checks": found if doctor is None else _worst_first([_doctor_line(doctor), *found]),
         "counts": {
             "memories": status.memories,
+            "episodes": status.episodes,
             "insights": status.insights,
             "superseded": status.superseded,
             "forgotten": status.forgotten,
@@ -82,6 +86,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "assistants": _assistants(),
         "embedder": {
             "name": status.embedder,
+            "title": _HASH.sub("", status.embedder),
             "reason": status.embedder_reason,
             "waiting": status.pending_vectors,
             "change": asdict(status.reembedding) if status.reembedding else None,
@@ -157,7 +162,7 @@ def _checked(store: WholeStore, service: MemoryService) -> dict[str, Any]:
 def _doctor_line(doctor: dict[str, Any]) -> dict[str, str]:
     if doctor["sound"]:
         return _line("good", f"All {doctor['rows']:,} rows were read and compared: nothing is wrong.")
-    return _line("bad", "The check found something wrong; it stands below.", "", "hybrid-memory-mcp doctor")
+    return _line("bad", "The check found something wrong; it is listed below.", "", "hybrid-memory-mcp doctor")
 
 
 def _backups(home: Path) -> list[dict[str, Any]]:
@@ -205,12 +210,11 @@ def _assistant_line(here: Sequence[dict[str, Any]]) -> dict[str, str]:
     having = [one["title"] for one in here if one["state"] in ("installed", "plugin")]
     lacking = [one for one in here if one["state"] == "absent"]
     if not here:
-        return _line(
-            "note", "No assistant that we know was found on this machine.", "", "hybrid-memory-mcp install --print"
-        )
+        return _line("note", "No known assistant was found on this machine.", "", "hybrid-memory-mcp install --print")
     if not having:
         names = ", ".join(one["title"] for one in lacking)
-        return _line("warn", f"{names}: none of them has the memory.", "Give it to them.", "hybrid-memory-mcp install")
+        says = f"{names} does not have the memory." if len(lacking) == 1 else f"{names}: none of them has the memory."
+        return _line("warn", says, "This command connects it.", "hybrid-memory-mcp install")
     says = f"{', '.join(having)} {'has' if len(having) == 1 else 'have'} the memory."
     if not lacking:
         return _line("good", says)
@@ -247,6 +251,7 @@ def _imports(store: WholeStore) -> list[dict[str, Any]]:
         {
             "id": one.id,
             "format": one.format,
+            "title": format_named(one.format).TITLE if one.format in format_names() else one.format,
             "at": one.at.isoformat(timespec="seconds"),
             "memories": one.memories,
             "namespaces": list(one.namespaces),

@@ -40,6 +40,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     if found is None:
         return {"ready": False, "count": 0, "regions": [], "places": [], "memories": [], "total": 0}
     drawn, rows = found.value, found.value.rows
+    live = _live(drawn, service.now())
     chosen, matches = _chosen(service, request, drawn)
     page, limit = request.number("page", 1, most=1_000_000), request.number("limit", _PAGE, most=200)
     newest = chosen[::-1] if matches is None else chosen
@@ -54,11 +55,14 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "version": found.version,
         "points": "/map/points.bin",
         "count": len(rows),
-        "live": int(np.count_nonzero(_live(drawn, service.now()))),
+        "live": int(np.count_nonzero(live)),
         "without_place": rows.without_vector,
         "first": _moment(rows.written_at, 0),
         "last": _moment(rows.written_at, -1),
-        "regions": [_hill(at, one) for at, one in enumerate(drawn.regions)],
+        "regions": [
+            _hill(at, one) | {"count": int(np.count_nonzero(live & (drawn.terrain.region_of == at)))}
+            for at, one in enumerate(drawn.regions)
+        ],
         "places": [_hill(at, one) | {"region": one.hill.region} for at, one in enumerate(drawn.places)],
         "tiers": [tier.value for tier in Tier],
         "kinds": [kind.value for kind in Kind],

@@ -22,16 +22,16 @@ _SAYS: Mapping[Reason, tuple[str, str, str]] = {  # of one, of several, what to 
         "{:,} memories contradict one that you trust",
         "Say which of the two is true.",
     ),
-    Reason.SECRET: ("1 memory holds a secret", "{:,} memories hold a secret", "Decide whether to keep it."),
+    Reason.SECRET: ("1 memory holds a secret", "{:,} memories hold a secret", "Decide what to keep."),
     Reason.PASTED: (
         "1 memory may be somebody else's words",
         "{:,} memories may be somebody else's words",
-        "Say whether it is true of you.",
+        "Say what is true of you.",
     ),
     Reason.UNTRUSTED: (
         "1 memory comes from a tool or a file",
         "{:,} memories come from tools or files",
-        "Nobody has said yet whether it is true.",
+        "Nobody has said yet what is true.",
     ),
 }
 

@@ -50,6 +50,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "now": service.now().isoformat(),
         "since": request.last_look.isoformat() if request.last_look else None,
         "memories": status.memories,
+        "episodes": status.episodes,
         "insights": status.insights,
         "sessions": status.sessions,
         "forgotten": status.forgotten,

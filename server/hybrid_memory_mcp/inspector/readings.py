@@ -41,12 +41,14 @@ _OF_A_MEMORY = 50
 def readings_of(
     service: MemoryService, request: ViewRequest, memory_id: MemoryId, *, limit: int = _OF_A_MEMORY
 ) -> dict[str, Any]:
-    """Return the readings that showed one memory, the latest first: ``total``, ``questions`` among them, and at most ``limit`` readings.
+    """Return the readings that showed one memory, questions first, then the others, each the latest first.
+
+    ``total`` counts all, ``questions`` those, and ``readings`` are ``limit`` at most.
 
     Each is as `reading_as_json` has it, without the memories themselves. ``on`` says whether a journal is kept at all.
     """
     wanted = ReadingFilter(memory=memory_id)
-    found = [one for one in latest(service, request) if wanted.takes(one)]
+    found = sorted((one for one in latest(service, request) if wanted.takes(one)), key=lambda one: not one.question)
     return {
         "on": service.journal.is_on,
         "total": len(found),

@@ -11,6 +11,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.overview.recalls import DayCount, Gap, ReadingFilter, by_day, gaps, most_used, named_counts
 from hybrid_memory.store.readings import Reading, Way
 from hybrid_memory_mcp.inspector.readings import OUTCOMES, fetched, latest, with_memories
+from hybrid_memory_mcp.inspector.session_words import session_titles
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     Parameters: ``client``, ``way``, ``session``, ``memory`` (an id), ``q`` (words of the question), ``unanswered``, ``page``, ``limit``.
 
     Gives ``on`` and ``keeps`` (the limits of the journal), ``readings`` with their memories, ``total`` of those that pass the filters,
-    ``counts``, ``days`` (30, the first first), ``gaps`` (questions that nothing answered), ``most_used``, and the ``clients`` and ``ways``
-    to choose from.
+    ``session_title`` (what a person calls the session asked for), ``counts``, ``days`` (30, the first first), ``gaps`` (questions that
+    nothing answered), ``most_used``, and the ``clients`` and ``ways`` to choose from.
     """
     wanted = _filter(request)
     page, limit = request.number("page", 1, most=100_000), request.number("limit", _PAGE, most=200)
@@ -49,6 +50,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
             "q": wanted.words,
             "unanswered": wanted.unanswered,
         },
+        "session_title": session_titles(service, request, [wanted.session])[wanted.session] if wanted.session else "",
         "counts": _counts(every, now - timedelta(days=7)),
         "days": [_day_as_json(one) for one in by_day(found, now.date(), _DAYS, request.zone)],
         "gaps": [_gap_as_json(one) for one in gaps(every, _GAPS)],

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from hybrid_memory.overview.sessions import session_starts
-from hybrid_memory.project_names import project_of
+from hybrid_memory.project_names import project_of, shown_project
 from hybrid_memory_mcp.inspector.calendar import date_in_words
 from hybrid_memory_mcp.inspector.session_names import first_words, given_name, source_of
 from hybrid_memory_mcp.inspector.view import told
@@ -54,4 +54,4 @@ def starts_of(service: MemoryService, request: ViewRequest) -> Mapping[str, Sess
 def _by_day(first: datetime, memory: Memory | None, request: ViewRequest) -> str:
     day = date_in_words(first.astimezone(request.zone))
     project = project_of(memory.namespace) if memory is not None else None
-    return f"Project {project}, {day}" if project else f"Conversation of {day}"
+    return f"Project {shown_project(project)}, {day}" if project else f"Conversation of {day}"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hybrid_memory.languages import ENGLISH
-from hybrid_memory.text import has_unspaced_script, spellings, stem_in
+from hybrid_memory.text import holds_words
 
 Wanted: TypeAlias = "str | re.Pattern[str]"
 """What a text is to say: words, or a regular expression that is to be found in it."""
@@ -17,28 +15,14 @@ Wanted: TypeAlias = "str | re.Pattern[str]"
 SENTENCES = frozenset(("content", "query", "focus", "text"))
 """Arguments that hold sentences: they are to say the words of a test, where every other argument is to be equal."""
 
-_PLAIN = re.compile(r"""[\w\s.,;:!?'’"“”()/-]*""")
-"""What words are made of, with what separates them; another sign ("C++", "a@b.com") tells words apart and is to be there itself."""
-
 
 def says(text: str, wanted: Wanted) -> bool:
-    """Return whether the words of ``wanted`` stand in a text one after the other.
-
-    Case, accents, punctuation and English endings do not count ("peanut" is in "Peanuts!"); half a word is no word ("rat" is not in
-    "separate"). Signs that tell words apart ("C++") and scripts without spaces are looked for as they are written.
-    """
+    """Return whether a text holds the words of ``wanted``, as `holds_words` has it, or what a regular expression finds."""
     if isinstance(wanted, re.Pattern):
         return wanted.search(text) is not None
     if not wanted.strip():
         raise ValueError("say which words are looked for: an empty text is in every text")
-    looked_for = [] if not _PLAIN.fullmatch(wanted) or has_unspaced_script(wanted) else spellings(wanted)
-    if not looked_for:
-        return _folded(wanted) in _folded(text)
-    found, stems, width = spellings(text), _stems(looked_for), len(looked_for)
-    return any(
-        found[at : at + width] == looked_for or _stems(found[at : at + width]) == stems
-        for at in range(len(found) - width + 1)
-    )
+    return holds_words(text, wanted)
 
 
 def fits(given: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
@@ -69,11 +53,3 @@ def _are_all(name: str, given: Any, expected: Sequence[Any]) -> bool:
     if not isinstance(given, list | tuple) or len(given) != len(expected):
         return False
     return all(_fits(name, one, other) for one, other in zip(given, expected, strict=True))
-
-
-def _stems(words: Sequence[str]) -> list[str]:
-    return [stem_in(ENGLISH, word) for word in words]
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -47,16 +47,22 @@ def test_what_another_program_put_right_is_told_whatever_the_arguments(book):
     assert told_before(book, "pnpm install express") == []
 
 
-def test_an_error_about_the_arguments_says_nothing_of_others(book):
-    book.note_fix(failure("npm install lodahs", "404 lodahs is not in this registry"), command("pnpm install lodahs"))
-    assert told_before(book, "npm install express") == []
-    assert len(told_before(book, "npm install lodahs")) == 1
+def test_an_error_about_an_argument_that_was_replaced_says_nothing_of_others(book):
+    book.note_fix(failure("git push origin main", "error: main is protected"), command("git push origin topic"))
+    assert told_before(book, "git push origin other") == []
+    assert len(told_before(book, "git push origin main")) == 1
 
 
-def test_other_options_are_told_for_the_same_command_alone(book):
-    book.note_fix(failure("git push", "no upstream branch"), command("git push -u origin main"))
-    assert len(told_before(book, "git push")) == 1
-    assert told_before(book, "git push origin feature") == []
+def test_a_program_that_is_not_there_is_told_of_at_each_of_its_subcommands(book):
+    book.note_fix(failure("poetry install", "bash: poetry: command not found"), command("uv sync"))
+    assert len(told_before(book, "poetry add httpx")) == 1
+
+
+def test_other_words_are_told_for_the_subcommand_until_a_call_has_them(book):
+    book.note_fix(failure("docker build .", "rate limit"), command("docker build . --pull=false"))
+    assert len(told_before(book, "docker build web")) == 1
+    assert told_before(book, "docker build web --pull=false") == []
+    assert told_before(book, "docker run web") == []
 
 
 def test_a_command_that_works_again_is_no_lesson_any_more(book):

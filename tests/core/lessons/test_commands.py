@@ -8,7 +8,7 @@ from hybrid_memory.lessons.commands import commands_in
 
 
 def lines(text, folder=""):
-    return [one.line() for one in commands_in(text, folder)]
+    return [one.shape() for one in commands_in(text, folder)]
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,11 @@ def lines(text, folder=""):
     [
         ("npm test", ["npm test"]),
         ("cd web && npm install lodash 2>&1 | tail -20", ["cd web && npm install lodash"]),
-        ("DATABASE_URL=x ./manage.py migrate --settings=prod", ["./manage.py migrate --settings=prod"]),
+        (
+            "DATABASE_URL=x ./manage.py migrate --settings=prod",
+            ["DATABASE_URL=x && ./manage.py migrate --settings=prod"],
+        ),
+        ("source .venv/bin/activate && pytest", ["source <path> && pytest"]),
         ("bash -lc 'pytest -q'", ["pytest -q"]),
         ("/usr/local/bin/npm test", ["npm test"]),
         ('git commit -m "fix: a b"', ['git commit -m "..."']),

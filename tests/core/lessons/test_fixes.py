@@ -9,7 +9,7 @@ from hybrid_memory.lessons.fixes import Fix, fix_by
 
 
 def fix(failed, worked):
-    return fix_by(commands_in(failed)[0], commands_in(worked)[0])
+    return fix_by(commands_in(failed)[-1], commands_in(worked)[-1])
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,14 @@ def fix(failed, worked):
         ("python x.py", "python3 x.py", Fix.PROGRAM),
         ("docker-compose up -d", "docker compose up -d", Fix.PROGRAM),
         ("alembic upgrade head", "docker compose exec api alembic upgrade head", Fix.PROGRAM),
-        ("git push", "git push -u origin main", Fix.OPTIONS),
-        ("npm install", "npm install --legacy-peer-deps", Fix.OPTIONS),
+        ("git push", "git push -u origin main", Fix.WORDS),
+        ("npm install", "npm install --legacy-peer-deps", Fix.WORDS),
         ("npm test", "cd web && npm test", Fix.FOLDER),
+        ("pytest", "DJANGO_SETTINGS_MODULE=shop.ci pytest", Fix.GIVEN),
+        ("pytest", ". .venv/bin/activate && pytest", Fix.GIVEN),
+        ("poetry install", "poetry env use 3.11 && poetry install", Fix.GIVEN),
+        ("npm install lodash", "pnpm add lodash --filter web", Fix.PROGRAM),
+        ("git push -u origin topic", "git push -u lena topic", Fix.WORDS),
     ],
 )
 def test_another_program_other_options_or_another_folder_put_a_command_right(failed, worked, kind):
@@ -34,7 +39,7 @@ def test_another_program_other_options_or_another_folder_put_a_command_right(fai
     [
         ("npm test", "npm install"),
         ("npm test", "npm test"),
-        ("pytest tests/a.py", "pytest test_b.py"),
+        ("pytest test_a.py", "pytest test_b.py"),
         ("git comit -m x", "git commit -m x"),
         ("make test", "make check"),
         ("npm test", "git status"),

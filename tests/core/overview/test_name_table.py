@@ -154,7 +154,9 @@ def test_peoples_and_acronyms_are_not_named_with_a_name():
     assert others_named([("Then Ada spoke Polish about PCI in Porto.", None)], "Ada", lambda _: False) == [("Porto", 1)]
 
 
-@pytest.mark.parametrize("text", ["Then You're late.", "We saw I’m.", "It is Let's.", "See 【】 and 123456."])
+@pytest.mark.parametrize(
+    "text", ["Then You're late.", "We saw I’m.", "It is Let's.", "See 【】 and 123456.", "Paths are #ffd27d."]
+)
 def test_what_only_looks_like_a_name_is_none(text):
     assert listed(text) == []
 

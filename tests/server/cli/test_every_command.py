@@ -77,6 +77,7 @@ ROWS: dict[str, Row | Apart] = {
     "sync": Row("{shared}", "sent: ", "{new}", 1, "invalid_input"),
     "status": Row("", "memories", "--namespace ''", 1, "invalid_input"),
     "doctor": Row("", "", "--no-such"),
+    "eval": Row("{questions} --embedder static", "static\t1\t1\t0\t1\t", "{lines}", 1, "invalid_input"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
     "migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
@@ -167,6 +168,9 @@ class Place:
         path = self.make_new()
         path.write_text(json.dumps({"content": f"The cello number {path} was sold"}) + "\n")
         return path
+
+    def make_questions(self):
+        return Path(__file__).parents[2] / "data" / "questions.jsonl"
 
     def make_backup(self):
         path = self.make_new()

@@ -32,7 +32,7 @@ VALUES = {
     "clients": [],
     "assistants": [],
     "store": STORE,
-    "hooks": {"brief": True, "recall": True, "capture": True, "off_by": None, "clients": {}},
+    "hooks": {"brief": True, "recall": True, "capture": True, "lessons": True, "off_by": None, "clients": {}},
     "other_hubs": [],
     "behind": None,
     "synchronised": [],
@@ -81,6 +81,11 @@ def test_a_program_that_install_does_not_know_is_named_as_it_names_itself():
         "assistants: Zed: has it, not used yet; connected",
         "assistants: goose: asked just now; connected",
     ]
+
+
+def test_an_assistant_is_named_as_people_call_it():
+    used = {"cursor-vscode": {"asked": "2026-11-28T08:59:50+00:00", "told": None}}
+    assert said(assistant_rows(VALUES | {"used": used}, NOW)) == ["assistants: Cursor: asked just now"]
 
 
 def test_assistants_without_it_are_named_with_what_gives_it_to_them():
@@ -141,13 +146,13 @@ def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():
 
 def test_hooks_that_are_off_other_hubs_and_folders_are_told():
     values = VALUES | {
-        "hooks": VALUES["hooks"] | {"capture": False},
+        "hooks": VALUES["hooks"] | {"capture": False, "lessons": True},
         "other_hubs": ["b (1)"],
         "behind": {"changes": 3, "seconds": 1.25},
         "synchronised": [{"folder": "/s", "last": None}],
     }
     assert said(where_rows(values))[1:] == [
-        "hooks: brief on, recall on, capture off",
+        "hooks: brief on, recall on, capture off, lessons on",
         "also served by: b (1)",
         "behind: 3 changes, 1.2 s behind other hubs",
         "synchronised: /s (last news unknown)",
@@ -155,7 +160,7 @@ def test_hooks_that_are_off_other_hubs_and_folders_are_told():
 
 
 def test_how_the_store_works_inside_is_told_last_and_no_zero_of_it(nowhere):
-    rows = said(maker_rows(VALUES | {"clients": [{"client": "zed", "pid": 7}]}, nowhere))
+    rows = said(maker_rows(VALUES | {"clients": [{"client": "zed", "pid": 7, "session": "d108ae34-9a1c"}]}, nowhere))
     assert "embedder: universal:1" in rows
-    assert rows[-1] == "connected: client zed, pid 7"
+    assert rows[-1] == "connected: Zed, pid 7"
     assert not any(row.startswith(("forgotten", "memories", "store")) for row in rows)

@@ -91,8 +91,8 @@ def test_it_says_what_each_file_gets_in_a_line_and_shows_no_diff_unasked(person)
     shown = person.install("codex", "gemini", "--dry-run").stdout.splitlines()
     assert shown[:3] == [
         "codex\tadds the server `memory`\t~/.codex/config.toml",
-        "codex\tadds 5 hooks\t~/.codex/hooks.json",
-        "gemini\tadds the server `memory` and 5 hooks\t~/.gemini/settings.json",
+        "codex\tadds 9 hooks\t~/.codex/hooks.json",
+        "gemini\tadds the server `memory` and 6 hooks\t~/.gemini/settings.json",
     ]
     assert len(shown) < 8
 
@@ -101,7 +101,7 @@ def test_taking_out_says_what_goes_from_which_file_and_shows_the_diff_only_if_as
     person.write(".codex/config.toml", "a = 1\n")
     person.install("codex", "--yes")
     shown = person.install("--uninstall", "--dry-run").stdout
-    assert "codex\tremoves 5 hooks, and the file\t~/.codex/hooks.json\n" in shown
+    assert "codex\tremoves 9 hooks, and the file\t~/.codex/hooks.json\n" in shown
     assert "codex\tremoves the server `memory`\t~/.codex/config.toml\n" in shown
     assert "\n-" not in shown
     assert "-[mcp_servers.memory]" in person.install("--uninstall", "--dry-run", "--diff").stdout

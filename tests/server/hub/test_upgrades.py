@@ -155,7 +155,7 @@ def test_a_newer_command_replaces_the_hub_and_the_clients_go_on(home, later):
         client.initialize()
         assert write(client, 1, "Ada keeps bees")[0]
         former = hub_of(home)
-        done = command("status", "--home", str(home), environment=later)
+        done = command("status", "--verbose", "--home", str(home), environment=later)
         assert (done.returncode, "schema version: 10" in done.stdout) == (0, True), done.stderr
         assert write(client, 2, "Bo keeps goats")[0]
         assert hub_of(home) != former

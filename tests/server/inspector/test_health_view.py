@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -116,3 +117,13 @@ def test_now_names_all_that_health_warns_of(kept, home, machine):
         ("untrusted", ""),
         ("health", "hybrid-memory-mcp backup"),
     ]
+
+
+def test_a_single_assistant_without_the_memory_is_said_in_the_singular(kept, home, machine):
+    (machine / ".cursor").mkdir()
+    assert says(health(kept, home), "Cursor")["says"] == "Cursor does not have the memory."
+
+
+def test_the_embedding_model_is_called_without_the_digits_of_its_table(kept, home, machine):
+    embedder = health(kept, home)["embedder"]
+    assert re.fullmatch(rf"{embedder['title']}:[0-9a-f]{{16}}", embedder["name"])

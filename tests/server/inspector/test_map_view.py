@@ -35,7 +35,7 @@ def test_the_map_tells_its_regions_and_how_many_memories_are_on_it(moves, drawn)
     found = drawn("map")
 
     assert (found["count"], found["live"]) == (3, 1)
-    assert sum(one["count"] for one in found["regions"]) == 3
+    assert sum(one["count"] for one in found["regions"]) == found["live"]
     assert [one["content"] for one in found["memories"]] == ["Ada lives in Porto."]
 
 

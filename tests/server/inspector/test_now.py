@@ -53,6 +53,16 @@ def test_each_tier_counts_all_its_memories_and_shows_some(look, say, clock):
     assert len(kept["memories"]) == 7
 
 
+def test_what_was_said_in_passing_and_memories_make_what_the_tiers_count(look, hear):
+    hear("The train was late.")
+    hear("It rained all morning.", episode=True)
+
+    seen = look("now")
+
+    assert (seen["memories"], seen["episodes"]) == (1, 1)
+    assert sum(one["count"] for one in seen["tiers"]) == 2
+
+
 def test_a_full_buffer_tells_why_its_memories_moved_on(look, hear):
     for text in THINGS:
         hear(text, importance=0.5)

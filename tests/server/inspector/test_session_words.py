@@ -89,7 +89,7 @@ def test_where_nothing_is_left_the_day_is_the_title(service, scope, say_in, titl
 
 
 def test_in_a_project_its_name_stands_before_the_day(service, scope, titles, clock):
-    there = replace(scope, namespace="project:acme", session=CODE)
+    there = replace(scope, namespace="project:acme-1b1cddb5548d88ba", session=CODE)
     written = service.write(there, WriteRequest(content="The build is green.", memory_type=MemoryType.LONG_TERM))
     service.forget(there, ForgetRequest(ids=(written.id,)))
     request = ViewRequest(scope=there, zone=UTC)

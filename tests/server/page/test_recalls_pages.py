@@ -62,6 +62,17 @@ def test_filters_of_the_address_hold_on_the_page(told):
     assert html.count('class="reading"') == 1
 
 
+def test_the_readings_of_a_conversation_are_under_its_title_and_not_its_id(page):
+    session = "claude-code:d108ae34-9a1c-4a7b-8f0e-2f4f1f9f1f10"
+    one = page.remember("Ada lives in Porto.", session=session)
+    ask(page, "Where does Ada live?", one, session=session)
+    notice = re.search(
+        r'class="notice">Only in the conversation (.*?)\. <a', page.get(f"/recalls?session={session}").text
+    )[1]
+    assert "Ada lives in Porto" in notice
+    assert "d108ae34" not in notice
+
+
 def test_the_data_stands_beside_each_page(told):
     assert told.get("/recalls.json?q=porto").json()["total"] == 0
     assert told.get("/sessions.json").json()["total"] == 1

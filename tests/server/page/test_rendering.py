@@ -113,12 +113,18 @@ def test_an_address_holds_any_name():
     assert address("/names/a b/ü?#%", {"q": "x&y", "page": None}) == "/names/a%20b%2F%C3%BC%3F%23%25?q=x%26y"
 
 
+OF_A_REPOSITORY = "project:shopfront-1b1cddb5548d88ba@bob"
+
+
 def test_a_namespace_is_called_as_people_call_it():
-    assert [namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work")] == [
+    assert [
+        namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work", OF_A_REPOSITORY)
+    ] == [
         "yours",
         "project acme",
         "project acme of bob",
         "work",
+        "project shopfront of bob",
     ]
 
 

@@ -128,6 +128,16 @@ def test_a_memory_says_what_it_was_found_for(page, moves):
     assert "place 1 of 1" in text
 
 
+def test_briefs_that_showed_a_memory_are_no_questions(page, moves):
+    service = page.service
+    for _ in range(3):
+        found = service.read(SCOPE, ReadRequest())
+        service.journal.note(SCOPE, Way.HOOK, ReadRequest(), found, Shown(ids=(moves[1],), tokens=9), service.now())
+    text = said(page.get(f"/memories/{moves[1]}"))
+    assert "Shown 3 times without a question" in text
+    assert "Questions that found it" not in text
+
+
 def test_a_chain_of_many_versions_says_how_many_lie_between(page):
     last = page.remember("Build 0 is green.", **KEPT)
     for number in range(1, 50):

@@ -10,8 +10,8 @@ const LAND = 896; // pixels of the land's picture for the whole map
 const CLOSEST = 60; // times
 const MANY = 20000; // points from which a moving map has one pixel for one of the page, however sharp the screen is
 const REST_MS = 160;
-const ABOVE = 44; // pixels at the upper edge over which buttons lie, and at the lower one
-const BELOW = 84;
+const ABOVE = 72; // pixels at the upper edge over which buttons lie, and at the lower one
+const BELOW = 100;
 
 /** The colours of a theme as [r, g, b], read from the page's own variables. */
 export class Paint {
