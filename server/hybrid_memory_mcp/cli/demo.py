@@ -125,7 +125,9 @@ def run(keep: Path | None, *, as_json: bool = False) -> int:
         report.console.print(f"[bold red]{len(report.broken)} promises were broken.[/bold red]")
         return 1
     report.console.print("[bold green]Everything was as promised.[/bold green]")
-    report.console.print("\n[bold]hybrid-memory-mcp install[/bold] adds it to your assistants (README: how to install it first).")
+    report.console.print(
+        "\n[bold]hybrid-memory-mcp install[/bold] adds it to your assistants (README: how to install it first)."
+    )
     return 0
 
 

@@ -13,6 +13,7 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_o
 from hybrid_memory_mcp.cli.output import is_terminal, one_line_errors, print_grid, print_result, print_values
 from hybrid_memory_mcp.cli.status_words import assistant_rows, maker_rows, memory_rows, waiting_rows, where_rows
 
+
 def status(
     home: Home = None,
     namespace: Namespace = None,
