@@ -54,7 +54,7 @@ class HookSwitches(BaseModel):
     recall: bool = Field(default=True, description="Give what a prompt is clearly about.")
     capture: bool = Field(default=True, description="Keep what a person said that lasts.")
     lessons: bool = Field(
-        default=True, description="Learn from commands that fail, and say it before they are run again."
+        default=True, description="Learn from commands that fail, and say it when they are run again."
     )
 
 

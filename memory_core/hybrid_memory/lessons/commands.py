@@ -69,6 +69,7 @@ _PREPARING = frozenset(
         "true",
         "pwd",
         "sleep",
+        "exit",
         "mkdir",
         "touch",
     }

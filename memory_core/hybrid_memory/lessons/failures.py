@@ -26,6 +26,7 @@ _OUTCOME = re.compile(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _PREAMBLE = re.compile(r"^(?:exit code|exit status|process exited with|error: exit|command failed)\b.*$", re.IGNORECASE)
+_SHELL = re.compile(r"^(?:\S*/)?\w*sh: (?:line \d+: )?")  # "/bin/bash: line 1: npm: command not found"
 _ERROR_LINE = re.compile(
     r"""\b(?:error|err!|fatal|denied|refused|not\s+found|no\s+such|cannot|can't|could\s+not|unable|unknown|unrecognized
         |invalid|missing|required|unsupported|not\s+(?:allowed|permitted|supported|installed|recognized)|rejected|usage
@@ -45,4 +46,4 @@ def signature_of(error: str) -> str:
     lines = [line for line in lines if line and not _PREAMBLE.match(line)]
     named = [line for line in lines if _ERROR_LINE.search(line)]
     chosen = named[0] if named else lines[-1] if lines else ""
-    return visible(" ".join(map(plain, chosen.split())))[:LONGEST_SIGNATURE]
+    return visible(" ".join(map(plain, _SHELL.sub("", chosen).split())))[:LONGEST_SIGNATURE]

@@ -56,6 +56,7 @@ _OFTEN = frozenset(  # what people turn, and where their memory lies; the rest i
         "hooks.brief",
         "hooks.recall",
         "hooks.capture",
+        "hooks.lessons",
     ]
 )
 _EMBEDDER = "embedder"

@@ -100,7 +100,7 @@ def _at_tool_call(
     name: str, client: str, told: dict[str, Any], hub: HubCaller, deadline: float, *, may_ask: bool
 ) -> bytes:
     """Tell the hub of a tool call or an agent, and return what is printed: what is known before a command, or a brief."""
-    call = tool_calls.read_agent(name, told) if name in tool_calls.AGENTS else tool_calls.read_call(name, told)
+    call = tool_calls.read_agent(name, told) if name in tool_calls.AGENTS else _tool_call(name, client, told)
     if call is None or switched_off(hub.environment) or "cursor_version" in told:
         return b""
     folder = call.folder or _working_folder()
@@ -121,6 +121,13 @@ def _at_tool_call(
     return answers.at_tool_call(
         client, name, str(found.get("context") or ""), asks=may_ask and found.get("rule") is True
     )
+
+
+def _tool_call(name: str, client: str, told: dict[str, Any]) -> tool_calls.ToolCall | None:
+    code = None
+    if client == "codex" and name == "post-tool":
+        code = transcripts.exit_code_of(str(told.get("transcript_path") or ""), str(told.get("tool_use_id") or ""))
+    return tool_calls.read_call(name, told, exit_code=code)
 
 
 def has_store(home: str, environment: Mapping[str, str]) -> bool:

@@ -1,7 +1,7 @@
-"""A client's tool call, before and after it, and an agent that it starts: its documented JSON, read leniently. Pure.
+"""A client's tool call, before and after it, and an agent that it starts: the JSON that clients were seen to give, read leniently. Pure.
 
-Claude Code and Codex tell of a call in ``tool_name``, ``tool_input`` and ``tool_response``; Claude Code of a failed one in an event of its
-own with ``error``. Gemini CLI puts the exit code of a command into the text of ``tool_response``.
+A failed command comes from Claude Code in an event of its own with ``error``, and from Gemini CLI with its exit code behind the output.
+Codex gives the output alone: how the command ended is in its transcript.
 """
 
 from __future__ import annotations
@@ -17,11 +17,17 @@ AGENTS = ("subagent-start", "subagent-stop")
 EVENTS = ("pre-tool", "post-tool", *AGENTS)
 MOST_OUTPUT = 20_000  # characters of an error that the hub is told
 
-_SHELLS = frozenset({"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command"})
-_EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "replace", "write_file"})
-_EXIT_CODE = re.compile(
-    r"^\W*(?:process )?exit(?:ed with)?(?: code| status)?\W+(\d{1,5})\b", re.IGNORECASE | re.MULTILINE
+_SHELLS = frozenset({"Bash", "run_shell_command"})  # Codex names all of its own so
+_EDITS = frozenset({"Edit", "Write", "NotebookEdit", "apply_patch", "replace", "write_file"})
+_PATCH = "apply_patch"  # a command by which models of Codex edit files; it tells nothing of it afterwards
+# What Gemini CLI writes around an output. Of a command that was cancelled, or runs in the background, it says so in its place.
+_BEFORE_OUTPUT = re.compile(r"\s*(?:<untrusted_context>\s*)?Output: ")
+_AFTER_OUTPUT = re.compile(
+    r"(?:\nExit Code: (?P<code>\d+))?(?P<signal>\nSignal: .*)?(?:\n(?:Background PIDs|Process Group PGID): .*)*"
+    r"(?:\n</untrusted_context>)?\Z"
 )
+_LONGEST_AFTER_OUTPUT = 1_000
+_NO_OUTPUT = "(empty)"
 
 
 class ToolCall:
@@ -43,56 +49,58 @@ class ToolCall:
         self.agent = agent
 
 
-def read_call(event: str, given: Mapping[str, Any]) -> ToolCall | None:
-    """Return the tool call that a client tells of; None for a tool that is of no interest, and for one that the person stopped."""
+def read_call(event: str, given: Mapping[str, Any], *, exit_code: int | None = None) -> ToolCall | None:
+    """Return the tool call that a client tells of; ``exit_code`` is of a command of which the client gives the output alone.
+
+    None for a tool that is of no interest, and for a command of which nobody knows how it ended: it still runs, or the person stopped it.
+    """
     tool, put_in = _text(given.get("tool_name")), given.get("tool_input")
     session, folder = _text(given.get("session_id")), _text(given.get("cwd"))
-    if tool in _EDITS:
-        return ToolCall(session, folder, "", edits=True) if event == "post-tool" else None
-    line = _line(put_in.get("command") if isinstance(put_in, dict) else None)
-    if tool not in _SHELLS or not line or given.get("is_interrupt") is True:
+    line = _text(put_in.get("command") if isinstance(put_in, dict) else None)
+    if tool in _EDITS and event == "post-tool":
+        return ToolCall(session, folder, "", edits=True)
+    if tool not in _SHELLS or not line:
         return None
-    return ToolCall(session, folder, line, error=_error(given) if event == "post-tool" else None)
+    if event == "pre-tool":
+        is_patch = line.startswith(_PATCH)
+        return ToolCall(session, folder, "" if is_patch else line, edits=is_patch)
+    printed, failed = _outcome(given, exit_code)
+    return None if failed is None else ToolCall(session, folder, line, error=printed[:MOST_OUTPUT] if failed else None)
 
 
 def read_agent(event: str, given: Mapping[str, Any]) -> ToolCall | None:
-    """Return an agent that starts or ends; None for one that ends without a word."""
+    """Return an agent that starts or ends; None for one that ends without a word.
+
+    None also for one without a name: Claude Code has its own, which sum a conversation up before a compaction.
+    """
+    name = _text(given.get("agent_type"))
     report = _text(given.get("last_assistant_message"))[:MOST_OUTPUT] if event == "subagent-stop" else ""
-    if event == "subagent-stop" and not report.strip():
+    if not name or (event == "subagent-stop" and not report.strip()):
         return None
-    name = _text(given.get("agent_type")) or "agent"
     return ToolCall(_text(given.get("session_id")), _text(given.get("cwd")), report, agent=name)
 
 
-def _line(command: object) -> str:
-    """Return the line of a shell that is called, also where a client tells it as a list: ``["bash", "-lc", "npm test"]``."""
-    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
-        return _text(command)
-    match command:
-        case [_, flag, line] if flag.startswith("-"):
-            return str(line)
-    return " ".join(command)
-
-
-def _error(given: Mapping[str, Any]) -> str | None:
+def _outcome(given: Mapping[str, Any], exit_code: int | None) -> tuple[str, bool | None]:
+    """Return what a command printed, and whether it failed; None where nobody knows."""
     if isinstance(given.get("error"), str):
-        return str(given["error"])[:MOST_OUTPUT]
+        return given["error"], None if given.get("is_interrupt") is True else True
     response = given.get("tool_response")
     if isinstance(response, str):
-        return response[:MOST_OUTPUT] if _code_in(response) else None
+        return response, None if exit_code is None else exit_code != 0
     if not isinstance(response, dict):
-        return None
-    inner = response.get("metadata")
-    code = next((one["exit_code"] for one in (response, inner) if isinstance(one, dict) and "exit_code" in one), None)
-    texts = [_text(response.get(name)) for name in ("stderr", "output", "stdout", "llmContent", "error")]
-    printed = "\n".join(filter(None, texts))
-    failed = code not in (None, 0) or (code is None and _code_in(_text(response.get("llmContent"))))
-    return printed[:MOST_OUTPUT] if failed else None
+        return "", None
+    if isinstance(response.get("llmContent"), str):
+        return _outcome_of_gemini(response["llmContent"])
+    return "", None if response.get("interrupted") is True or "backgroundTaskId" in response else False
 
 
-def _code_in(text: str) -> int:
-    found = _EXIT_CODE.search(text)
-    return int(found[1]) if found else 0
+def _outcome_of_gemini(told: str) -> tuple[str, bool | None]:
+    begin = _BEFORE_OUTPUT.match(told)
+    end = _AFTER_OUTPUT.search(told, max(len(told) - _LONGEST_AFTER_OUTPUT, 0))
+    if begin is None or end is None or end["signal"]:
+        return "", None
+    printed = told[begin.end() : end.start()]
+    return "" if printed == _NO_OUTPUT else printed, end["code"] is not None
 
 
 def _text(value: object) -> str:

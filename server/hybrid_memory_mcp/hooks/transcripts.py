@@ -30,6 +30,7 @@ _LONGEST_LINE = 4 << 20  # bytes; a longer one holds a tool's result or an image
 _HEAD_BYTES = 256  # by which a file is known again
 _FIRST_BYTES = 1 << 18  # in which a client tells where a conversation began; Codex has its instructions there too
 _LARGEST_DOCUMENT = 32 << 20  # bytes, of a transcript that is one JSON value
+_LAST_BYTES = 1 << 20  # in which Codex tells how a command ended that it has just run
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A line without any of these is nothing that a person said: most lines need not be parsed.
 _SIGNS = (b'user"', b'user_message"', b"UserMessage", b"queued_command", b'user_input"')
@@ -99,6 +100,29 @@ def first_folder(path: str) -> str:
             if isinstance(folder, str) and os.path.isabs(folder) and "\0" not in folder:
                 return folder
     return ""
+
+
+def exit_code_of(path: str, call: str) -> int | None:
+    """Return how the command of a call ended, by the last lines of Codex's transcript; None where they do not tell it."""
+    try:
+        with open(os.open(path, _READ), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return None
+            file.seek(max(found.st_size - _LAST_BYTES, 0))
+            lines = file.read(_LAST_BYTES).split(b"\n")
+    except (OSError, ValueError):
+        return None
+    for line in reversed(lines):
+        if b'"CommandExecution"' not in line:
+            continue
+        try:
+            item = json.loads(line)["payload"]["item"]
+            if item["id"] == call and type(item["exit_code"]) is int:
+                return int(item["exit_code"])
+        except (ValueError, RecursionError, KeyError, TypeError):
+            continue  # of another form, or cut off
+    return None
 
 
 def has_more(path: str, mark: Mapping[str, int]) -> bool:

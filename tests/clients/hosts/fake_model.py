@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,10 +52,14 @@ class Request:
         return tuple(name for name, _ in _tools_of(self.body))
 
 
+Script = Reply | Callable[[Request], Reply | None]
+"""A reply, or what makes it of a request; None for a request that it is not for, which gets the next one of the script."""
+
+
 class FakeModel:
     """The server; `with FakeModel() as model:` runs it on a port of its own."""
 
-    def __init__(self, replies: Sequence[Reply] = (), port: int = 0, record: Path | None = None) -> None:
+    def __init__(self, replies: Sequence[Script] = (), port: int = 0, record: Path | None = None) -> None:
         self._replies = list(replies)
         self._lock = threading.Lock()
         self._record = record
@@ -76,7 +80,7 @@ class FakeModel:
         self._server.shutdown()
         self._server.server_close()
 
-    def says(self, *replies: Reply) -> None:
+    def says(self, *replies: Script) -> None:
         """From now on these answers, in this order; afterwards the standard one."""
         with self._lock:
             self._replies = list(replies)
@@ -102,12 +106,15 @@ class FakeModel:
             return self._next(request), len(self.requests)
 
     def _next(self, request: Request) -> Reply:
-        if not self._replies or not request.tools:
-            return Reply()
-        wanted = self._replies[0].tool
-        if wanted is not None and not any(name.endswith(wanted) for name in request.tools):
-            return Reply(f"There is no tool {wanted}.")
-        return self._replies.pop(0)
+        for reply in self._replies if request.tools else ():
+            found = reply(request) if callable(reply) else reply
+            if found is None:
+                continue
+            if found.tool is not None and not any(name.endswith(found.tool) for name in request.tools):
+                return Reply(f"There is no tool {found.tool}.")
+            self._replies.remove(reply)
+            return found
+        return Reply()
 
 
 def _tools_of(body: Json) -> Iterator[tuple[str, str | None]]:

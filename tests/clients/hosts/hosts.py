@@ -58,6 +58,10 @@ class Host:
         """Return what a model says before it can call a tool; most assistants list all tools at once."""
         return []
 
+    def shell_call(self, line: str) -> Reply:
+        """Return what a model says to run a line of the shell."""
+        raise NotImplementedError  # each assistant whose hooks hear of commands has its own
+
     def plugin_commands(self, repository: Path) -> list[list[str]]:
         """Return how the plugin of this repository is added, or nothing where it knows no plugins of ours."""
         return []
@@ -68,12 +72,20 @@ class Host:
 
 
 class ClaudeCode(Host):
+    def shell_call(self, line: str) -> Reply:
+        return Reply(tool="Bash", arguments={"command": line, "description": "Run it"})
+
     def plugin_commands(self, repository: Path) -> list[list[str]]:
         return [["marketplace", "add", str(repository)], ["install", "hybrid-memory@hybrid-memory-mcp"]]
 
     def files(self, model: str) -> Mapping[str, str]:
         return {
-            ".claude/settings.json": '{\n    "permissions": { "allow": ["mcp__memory"] },\n  "theme": "light"\n}\n',
+            ".claude/settings.json": """\
+{
+    "permissions": { "allow": ["mcp__memory", "Bash(npm-not-there install lodash)", "Bash(./pnpm-like:*)"] },
+  "theme": "light"
+}
+""",
             ".claude.json": '{"numStartups": 3, "mcpServers": {}}',
         }
 
@@ -110,6 +122,9 @@ class ClaudeCode(Host):
 
 
 class Codex(Host):
+    def shell_call(self, line: str) -> Reply:
+        return Reply(tool="exec_command", arguments={"cmd": line})
+
     def plugin_commands(self, repository: Path) -> list[list[str]]:
         return [["marketplace", "add", str(repository)], ["add", "hybrid-memory@hybrid-memory-mcp"]]
 
@@ -152,6 +167,9 @@ wire_api = "responses"
 
 
 class Gemini(Host):
+    def shell_call(self, line: str) -> Reply:
+        return Reply(tool="run_shell_command", arguments={"command": line, "description": "Run it"})
+
     def files(self, model: str) -> Mapping[str, str]:
         return {
             ".gemini/settings.json": """\

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.clients.environments import node
 from tests.clients.hosts.codex_trust import hooks_seen, trust_hooks
-from tests.clients.hosts.fake_model import FakeModel, Reply, Request
+from tests.clients.hosts.fake_model import FakeModel, Request, Script
 from tests.clients.hosts.hosts import Host
 
 from hybrid_memory_mcp.admin.hub_client import stop_hub
@@ -108,7 +108,7 @@ class Machine:
     def _files(self) -> set[Path]:
         return {file.relative_to(self.home) for file in self.home.rglob("*") if file.is_file()}
 
-    def say(self, words: str, *replies: Reply, goes_on: bool = False) -> Said:
+    def say(self, words: str, *replies: Script, goes_on: bool = False) -> Said:
         """Say something to the assistant; the model answers with the replies, then as always."""
         self.model.says(*replies)
         self.model.forget()

@@ -8,7 +8,7 @@ from tests.clients.hosts.machine import machine_with
 def test_the_installation_says_that_its_hooks_wait_for_trust(folder):
     with machine_with(Codex("codex"), folder) as machine:
         told = machine.command("install", "--yes", "codex").stdout
-        assert ("/hooks" in told, len(machine.hooks_without_trust())) == (True, 5)
+        assert ("/hooks" in told, len(machine.hooks_without_trust())) == (True, 9)
 
 
 def test_installing_again_asks_for_no_new_trust(folder):

@@ -29,6 +29,7 @@ def lines(text, folder=""):
         ("git checkout 3f2a9c1d", ["git checkout <hash>"]),
         ("npm i @types/node@18.2.1", ["npm i @types/node@<n>"]),
         ("npm test && npm run lint", ["npm test", "npm run lint"]),
+        ("npm test || exit 1", ["npm test"]),
     ],
 )
 def test_a_line_is_read_as_its_commands(typed, read):

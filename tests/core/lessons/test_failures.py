@@ -41,6 +41,10 @@ def test_the_line_that_names_the_error_is_its_signature():
     assert signature_of(error) == "npm error ERESOLVE could not resolve <path>"
 
 
+def test_what_the_shell_says_of_itself_is_no_part_of_a_signature():
+    assert signature_of("Exit code 127\n/bin/bash: line 4: npm: command not found") == "npm: command not found"
+
+
 def test_a_failure_without_a_word_has_none():
     assert signature_of("Exit code 1\n\n") == ""
 

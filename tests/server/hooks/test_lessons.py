@@ -1,5 +1,7 @@
 """A command that failed in one conversation is warned of in the next, at the command itself."""
 
+import json
+
 import pytest
 from tests.server.hooks import hooking
 
@@ -127,11 +129,22 @@ def test_gemini_hears_it_behind_the_output_of_the_command_that_failed(home, serv
     agent.works("pnpm test")
     other = Agent(home, "tuesday", client="gemini")
     failed = {
-        "tool_response": {"llmContent": "npm: command not found\nExit Code: 127"},
+        "tool_response": {"llmContent": "Output: npm: command not found\nExit Code: 127"},
         "tool_name": "run_shell_command",
     }
     said = other._hook("post-tool", "npm test", **failed)
     assert "`pnpm test` worked instead" in said["hookSpecificOutput"]["additionalContext"]
+
+
+def test_of_codex_the_transcript_tells_how_a_command_ended(home, service):
+    agent = Agent(home, "monday", client="codex")
+    for call, line, code in (("call_1", "npm test", 127), ("call_2", "pnpm test", 0)):
+        item = {"type": "CommandExecution", "id": call, "exit_code": code}
+        with agent.talk.transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"type": "event_msg", "payload": {"type": "item_completed", "item": item}}) + "\n")
+        told = {"tool_use_id": call, "transcript_path": str(agent.talk.transcript)}
+        agent._hook("post-tool", line, tool_response="npm: command not found\n", **told)
+    assert "`pnpm test` worked instead" in Agent(home, "tuesday", client="codex").before("npm test")
 
 
 def test_switched_off_it_neither_learns_nor_tells(home, service):

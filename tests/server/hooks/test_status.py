@@ -32,7 +32,7 @@ def test_switches_and_the_last_run_of_each_client(home):
     hooks = json.loads(status(home, "--json"))["hooks"]
     assert (hooks["brief"], hooks["recall"], hooks["capture"], hooks["off_by"]) == (True, True, False, None)
     assert (hooks["clients"]["codex"]["event"], hooks["clients"]["codex"]["kept"]) == ("stop", 2)
-    assert "capture off" in status(home)
+    assert "capture off, lessons on" in status(home)
 
 
 def test_the_variable_is_named_where_it_switches_all_off(home, monkeypatch):
@@ -52,4 +52,4 @@ def test_a_wrong_switch_is_named(home, text):
 def test_one_word_switches_all(home, text, on):
     (home / "config.toml").write_text(text + "\n")
     hooks = json.loads(status(home, "--json"))["hooks"]
-    assert [hooks[name] for name in ("brief", "recall", "capture")] == [on] * 3
+    assert [hooks[name] for name in ("brief", "recall", "capture", "lessons")] == [on] * 4

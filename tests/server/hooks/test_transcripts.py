@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory_mcp.hooks import transcripts
-from hybrid_memory_mcp.hooks.transcripts import read_turns
+from hybrid_memory_mcp.hooks.transcripts import exit_code_of, read_turns
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "hooks"
 
@@ -175,3 +175,40 @@ def test_nonsense_is_passed_over(tmp_path, content, client):
 
 def test_what_is_no_plain_file_is_left_alone(tmp_path):
     assert read(tmp_path)[0] == read(tmp_path / "none")[0] == read("/dev/zero")[0] == read("a\0b")[0] == []
+
+
+def ended(call, code):
+    """A line that Codex 0.169.0 wrote before its hook was run, without ids and times."""
+    command = {
+        "type": "CommandExecution",
+        "id": call,
+        "command": ["/bin/bash", "-lc", "npm test"],
+        "cwd": "file:///shop",
+        "source": "unified_exec_startup",
+        "status": "failed" if code else "completed",
+        "aggregated_output": "/bin/bash: line 1: npm: command not found\n",
+        "exit_code": code,
+        "duration": {"secs": 0, "nanos": 4988},
+    }
+    return json.dumps({"type": "event_msg", "payload": {"type": "item_completed", "item": command}}) + "\n"
+
+
+def test_how_a_command_of_codex_ended_is_in_its_transcript(tmp_path):
+    path = tmp_path / "t"
+    path.write_text(ended("call_1", 127) + ended("call_2", 0) + line("x") + ended("call_3", 1)[:-9])
+    assert [exit_code_of(str(path), f"call_{n}") for n in (1, 2, 3, 4)] == [127, 0, None, None]
+
+
+def test_only_the_end_of_a_transcript_is_searched_for_it(tmp_path, monkeypatch):
+    last = ended("call_2", 1)
+    monkeypatch.setattr(transcripts, "_LAST_BYTES", len(last) + 100)
+    path = tmp_path / "t"
+    path.write_text(ended("call_1", 127) + last)
+    assert [exit_code_of(str(path), f"call_{n}") for n in (1, 2)] == [None, 1]
+
+
+@pytest.mark.parametrize("told", [ended("call_1", None), ended("call_1", "127"), '["CommandExecution"]\n', ""])
+def test_a_command_of_which_a_transcript_tells_no_code_has_none(tmp_path, told):
+    (tmp_path / "t").write_text(told)
+    assert exit_code_of(str(tmp_path / "t"), "call_1") is None
+    assert exit_code_of(str(tmp_path), "call_1") is None
