@@ -62,7 +62,7 @@ def print_recalled(result: Mapping[str, Any], *, as_json: bool, brief: bool) -> 
     if (offline := result.get("offline_seconds")) is not None:
         note(f"the database cannot be reached: this is what was known {offline:.0f} seconds ago, and nothing later")
     if result["words_alone"]:
-        note("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
+        note("searched by words alone: the embedding model is not ready (`embedder status` says why)")
     if result["total"] > len(hits) and not unknown:  # of what is unknown three are shown, whatever the limit
         note(f"{result['total'] - len(hits)} more; raise --limit to see them")
 

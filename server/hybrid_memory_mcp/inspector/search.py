@@ -313,7 +313,7 @@ class _Search:
                 f"The database cannot be reached: this is what was known {self.found.offline_seconds:.0f} seconds ago."
             )
         if self.found.words_alone:
-            notes.append("Searched by words alone: the embedding model is not at hand, so meaning counts for nothing.")
+            notes.append("Searched by words alone: the embedding model is not ready, so meaning counts for nothing.")
         elif self.found.pending:
             notes.append(
                 f"{self.found.pending} of these were found by words alone; their vectors are still being made."

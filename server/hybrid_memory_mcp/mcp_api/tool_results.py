@@ -91,7 +91,7 @@ PROMPT_EVENT = "UserPromptSubmit"  # as Claude Code and Codex call the event at 
 
 HELD_BACK = "untrusted memories held back, behind the cursor"
 OFFLINE = "the memory's database cannot be reached: this is what was known {} ago, and nothing later"
-WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try other words for the same thing"
+WORDS_ALONE = "searched by words alone, the embedding model is not ready; try other words for the same thing"
 
 # Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
 _SHARES_OF_MISSING = (1.0, 0.5, 0.25, 0.0, None)
