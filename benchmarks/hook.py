@@ -26,7 +26,7 @@ from mcp import Client, StdioServerParameters
 
 from benchmarks.client import call
 
-EVENTS = ("session-start", "prompt", "stop (nothing new)", "stop (one new turn)", "session-end")
+EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop (nothing new)", "stop (one new turn)", "session-end")
 QUESTION = "Which database did we choose for the billing service?"
 
 
@@ -77,7 +77,8 @@ def measure(folder: Path, home: Path, rounds: int) -> dict[str, list[float]]:
             if "one new" in name:
                 with transcript.open("a") as file:
                     file.write(turn(f"I always prefer shelf {number}."))
-            told = json.dumps(base | {"source": "startup", "prompt": QUESTION}).encode()
+            call = {"tool_name": "Bash", "tool_input": {"command": "npm install lodash"}}
+            told = json.dumps(base | call | {"source": "startup", "prompt": QUESTION}).encode()
             begun = time.perf_counter()
             subprocess.run(command, input=told, env=environment, stdout=subprocess.DEVNULL, check=True)
             if number >= 2:  # the first find cold caches
