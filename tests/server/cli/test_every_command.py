@@ -69,7 +69,7 @@ ROWS: dict[str, Row | Apart] = {
     "merge": Row("{id} {other} --text 'All instruments'", "All instruments", "{id} --text alone", 1, "invalid_input"),
     "split": Row("{id} 'It is old' 'It is brown'", "It is brown", "{id} 'It is old'", 1, "invalid_input"),
     "judge": Row("true {id}", VIOLIN, "untrue absent", 1, "not_found"),
-    "undo": Row("", "", "no-such-act", 1, "not_found"),
+    "undo": Row("{act}", "", "no-such-act", 1, "not_found"),
     "reflect": Row("--insights {insight}", "It is a quiet house", "--insights nothing-here.json"),
     "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "import": Row("{lines} --yes", "new: 1", "{new}", 1, "invalid_input"),
@@ -150,6 +150,11 @@ class Place:
 
     def make_other(self):
         return self.write(f"The cello number {next(self._numbers)} was sold")
+
+    def make_act(self):
+        """The last act here, on a memory of its own: what another test did may be changed since."""
+        self.run("pin", [self.make_other()])
+        return json.loads(self.run("undo", ["--list", "--json"]).stdout)["acts"][0]["undo"]
 
     def make_secret(self):
         return self.write(PASSWORD)
