@@ -26,7 +26,15 @@ from mcp import Client, StdioServerParameters
 
 from benchmarks.client import call
 
-EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop (nothing new)", "stop (one new turn)", "session-end")
+EVENTS = (
+    "session-start",
+    "prompt",
+    "pre-tool",
+    "post-tool",
+    "stop (nothing new)",
+    "stop (one new turn)",
+    "session-end",
+)
 QUESTION = "Which database did we choose for the billing service?"
 
 

@@ -6,7 +6,7 @@ Each FILE has a JSON object a line. ``lesson``: the calls of one session (``firs
 what an agent that knows nothing would type later (``again``), and what would work (``right``). ``ordinary``: calls with their outcomes,
 and later ones that are all right. Each is played in a repository of its own, through the hooks of Claude Code and a real hub.
 
-The agent repeats the failure unless what it is told makes the right call plain: the text holds the program, subcommand and options of the
+The agent repeats the failure unless what it reads makes the right call plain: the text holds the program, subcommand and options of the
 right call. So this measures the memory, not a model. Arms: nothing; all lessons of the repository at the start of the session; at the
 action. A warning at any other call is false.
 """

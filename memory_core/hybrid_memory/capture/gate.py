@@ -86,7 +86,7 @@ class Gate:
             own = rows[start : start + len(sentences) + 1]
             start += len(own)
             judged = self._judged(_features(sentences, message, own)) if sentences else ()
-            found.append(JudgedMessage(judged, self._threshold(message, lambda own=own: own[-1])))  # type: ignore[misc]
+            found.append(JudgedMessage(judged, self._threshold(message, lambda own=own: own[-1])))  # type: ignore[misc] # mypy infers no default
         return found
 
     def _judged(self, rows: NDArray[np.float32]) -> tuple[Judged, ...]:

@@ -1,6 +1,6 @@
 """The lessons of a project, as memories: what failed there, what worked instead, and which rules of the person a command breaks.
 
-A lesson is an episode of a tool with the tag `LESSON`: found when asked for, told by itself only at the action that it is about, gone
+A lesson is an episode of a tool with the tag `LESSON`: found when asked for, shown unasked only at the action that it is about, gone
 after ``episode_days``, and forgotten when its command works. What a command printed is not stored but for the line that names the error.
 """
 
@@ -31,7 +31,7 @@ LESSON = "lesson"
 """The tag of a lesson."""
 
 SHOWN = 2  # lessons and rules before one command: more is not read
-REPEATED = 2  # conversations in which a command failed without a remedy, from which on that is told
+REPEATED = 2  # a failure without a remedy is shown once that many conversations had it
 _ABOUT_A_COMMAND = 50  # lessons of one program that are looked at
 _RULES = 12  # statements of the person that are looked at
 _LONGEST_LINE = 200  # characters of a command that are shown
@@ -148,7 +148,7 @@ class LessonBook:
 
 
 class About(StrEnum):
-    """Which commands a lesson is about, beside the very one that failed."""
+    """Which commands a lesson is about, besides the one that failed."""
 
     PROGRAM = "program"  # all of its program, in its folder
     SUBCOMMAND = "subcommand"

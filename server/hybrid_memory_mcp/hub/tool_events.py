@@ -77,6 +77,8 @@ class _Conversation:
 
     waiting: deque[_Waiting] = field(default_factory=lambda: deque(maxlen=_WAITING))
     said: set[MemoryId] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Hooks after two commands may run at once."""
 
 
 class _Conversations:
@@ -118,7 +120,8 @@ def tool_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str,
         return silent
     conversation = _CONVERSATIONS.get(home, told.client, told.session)
     if told.edits:
-        conversation.waiting.clear()  # whatever works from now on may work for that
+        with conversation.lock:
+            conversation.waiting.clear()  # whatever works from now on may work for that
         return silent
     commands = commands_in(told.line, _below(told.root, told.folder))[:_MOST_COMMANDS]
     if not commands:
@@ -129,7 +132,8 @@ def tool_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str,
     # Gemini CLI takes no context before a command: it hears what is known behind the output of one that failed.
     known = provider.run(work.before) if told.error is not None and told.client in _HEARS_AFTERWARDS else silent
     if at.place.project is not None and not at.place.refuses_writes:
-        provider.run(work.failed if told.error is not None else work.worked)
+        with conversation.lock:
+            provider.run(work.failed if told.error is not None else work.worked)
     return known
 
 

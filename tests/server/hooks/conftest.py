@@ -1,4 +1,4 @@
-"""Hooks in this process beside a real hub."""
+"""Hooks in this process, with a real hub."""
 
 from contextlib import closing
 
