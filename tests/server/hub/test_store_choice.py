@@ -82,11 +82,15 @@ def test_a_hub_that_nobody_else_needs_makes_room(home, service):
 def test_two_who_come_at_once_to_a_hub_that_nobody_needs_are_not_in_each_others_way(home, service):
     with ThreadedHub(home, service) as hub:
         connections = [connect(str(home)) for _ in range(2)]  # both are there before the first has said what it wants
-        clients = [FakeRelay(one, variables=DATABASE) for one in connections]
-        assert [client.receive_frame() for client in clients] == [None, None]
+        heard = []
+        for connection in connections:
+            with connection:
+                try:
+                    heard.append(FakeRelay(connection, variables=DATABASE).receive_frame())
+                except BrokenPipeError:  # the first has made the hub leave already: a relay tries again then
+                    heard.append(None)
+        assert heard == [None, None]
         hub.wait()
-        for client in clients:
-            client.close()
 
 
 @pytest.mark.slow
