@@ -19,7 +19,7 @@ from hybrid_memory.validation import LIST_LIMIT
 from hybrid_memory_mcp.cli.by_ids import completed_ids
 from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.history_text import print_history
-from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
+from hybrid_memory_mcp.cli.memory_text import marks_of, others_in_words, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
 from hybrid_memory_mcp.cli.output import is_terminal, note, one_line_errors, print_json, say
 from hybrid_memory_mcp.cli.project import place_here
@@ -167,6 +167,7 @@ def list_(
         "limit": limit,
         "offset": (page - 1) * limit,
         "reveal": reveal,
+        "others": namespace is None and page == 1,
     }
     found = call_here(home, "list", given, namespace)
     if as_json:
@@ -177,6 +178,8 @@ def list_(
         given[name] for name in ("since", "until", "kind", "tier", "origin", "trust", "tags", "session", "pinned")
     )
     _note_page(found, page, narrowed=narrowed or state is not MemoryState.CURRENT.value)
+    if found.get("others"):
+        note(others_in_words(found["others"]))
 
 
 def _listed_state(*, everything: bool, **wanted: bool) -> str | None:

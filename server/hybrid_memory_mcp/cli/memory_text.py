@@ -8,10 +8,11 @@ tabs between.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.project_names import project_of
+from hybrid_memory.project_names import namespace_name, project_of, shown_project
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, print_line, shown
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARACTERS = 600  # of a text in a list on a terminal; a whole page of a book would hide the others
 _INDENT = 2
+_OTHERS = 3  # namespaces that are named
 _DAY = len("2026-01-10")  # of a moment
 
 # As operations tell them: values of `Kind`, `MemoryState` and `Trust`, whose modules take longer to import than all else here.
@@ -84,8 +86,16 @@ def marks_of(memory: MemoryJson) -> list[str]:
     if memory.get("trust") == UNTRUSTED:
         marks.append(f"untrusted, from {memory.get('origin')}")
     project = project_of(str(memory.get("namespace", "")))
-    marks += [f"project {project}"] if project else []
+    marks += [f"project {shown_project(project)}"] if project else []
     return [*marks, *(f"#{tag}" for tag in memory.get("tags", ()))]
+
+
+def others_in_words(counts: Mapping[str, int]) -> str:
+    """Return how many memories are in other namespaces than those at hand, and how one looks there; the fullest first."""
+    fullest = sorted(counts, key=lambda one: -counts[one])
+    told = [f"{counts[one]:,} in {namespace_name(one)}" for one in fullest[:_OTHERS]]
+    told += ["..."] if len(fullest) > _OTHERS else []
+    return f"{sum(counts.values()):,} more elsewhere: {', '.join(told)} (`list --namespace {shlex.quote(fullest[0])}` shows the first)"
 
 
 def print_whole(memory: MemoryJson) -> None:

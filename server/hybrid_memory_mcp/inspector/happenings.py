@@ -56,13 +56,18 @@ def is_learned(one: Happening) -> bool:
 
 
 def counted(happenings: Iterable[Happening], since: datetime) -> dict[str, int]:
-    """Return how much of each sort happened since a moment."""
+    """Return how much of each sort happened since a moment, the newest first; what was brought back is not forgotten."""
     counts = dict.fromkeys(("learned", "corrected", "kept", "faded", "forgotten", "erased"), 0)
+    settled: set[MemoryId] = set()  # by a later entry
     for one in happenings:
         if one.entry.at < since:
             break
         for sort in _sorts(one):
             counts[sort] += 1
+        notes = one.entry.note.split(", ")
+        if not {"forgotten", "restored"}.isdisjoint(notes) and one.entry.id not in settled:
+            settled.add(one.entry.id)
+            counts["forgotten"] += "forgotten" in notes
     return counts
 
 
@@ -122,5 +127,3 @@ def _sorts(one: Happening) -> Iterable[str]:
         yield "corrected" if "supersedes " in entry.note else "learned"
     if move is not None and move[1] in (Tier.LONG_TERM, Tier.FADED):
         yield "kept" if move[1] is Tier.LONG_TERM else "faded"
-    if "forgotten" in entry.note.split(", "):
-        yield "forgotten"
