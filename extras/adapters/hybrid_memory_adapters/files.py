@@ -13,7 +13,7 @@ from typing import Any
 
 from hybrid_memory.errors import HybridMemoryError
 from hybrid_memory.model import ITEM_SESSIONS
-from hybrid_memory_mcp.adapters.hub_store import HubStore
+from hybrid_memory_adapters.hub_store import HubStore
 
 ROOT = "/memories"
 SESSION = ITEM_SESSIONS[0]  # the collection of the files

@@ -12,7 +12,7 @@ from typing import Any, overload
 from mcp.types import CallToolResult, TextContent
 
 from hybrid_memory.text import excerpt
-from hybrid_memory_mcp.testing.matching import fits
+from hybrid_memory_testing.matching import fits
 
 READ_RESOURCE = "resources/read"
 """The name under which a reading of a resource stands in a transcript; its argument is ``uri``."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid_memory_mcp.testing import Recording, memory_for_tests
-from hybrid_memory_mcp.testing.clock import moment_of
-from hybrid_memory_mcp.testing.recording import Event
+from hybrid_memory_testing import Recording, memory_for_tests
+from hybrid_memory_testing.clock import moment_of
+from hybrid_memory_testing.recording import Event
 
 pytestmark = pytest.mark.anyio
 

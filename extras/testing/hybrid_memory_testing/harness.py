@@ -30,15 +30,15 @@ from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.schemas import WriteArguments, names_taken
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 from hybrid_memory_mcp.mcp_api.views import Views
-from hybrid_memory_mcp.testing.checks import Checks
-from hybrid_memory_mcp.testing.clock import STEP, MovableClock
-from hybrid_memory_mcp.testing.connection import held_open
-from hybrid_memory_mcp.testing.providers import OffProvider, OrderedProvider
-from hybrid_memory_mcp.testing.recording import Event, RecordMode
-from hybrid_memory_mcp.testing.replay import Tape, replayed
-from hybrid_memory_mcp.testing.server import ObservedServer, Observer
-from hybrid_memory_mcp.testing.settings import is_switched_off, settings_of_test
-from hybrid_memory_mcp.testing.transcript import GET_PROMPT, READ_RESOURCE, Call, Transcript, text_of
+from hybrid_memory_testing.checks import Checks
+from hybrid_memory_testing.clock import STEP, MovableClock
+from hybrid_memory_testing.connection import held_open
+from hybrid_memory_testing.providers import OffProvider, OrderedProvider
+from hybrid_memory_testing.recording import Event, RecordMode
+from hybrid_memory_testing.replay import Tape, replayed
+from hybrid_memory_testing.server import ObservedServer, Observer
+from hybrid_memory_testing.settings import is_switched_off, settings_of_test
+from hybrid_memory_testing.transcript import GET_PROMPT, READ_RESOURCE, Call, Transcript, text_of
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
@@ -398,7 +398,7 @@ class _StdioParts:
     """What the stdio form has beside: the folder and the hub."""
 
     def __init__(self) -> None:
-        from hybrid_memory_mcp.testing.stdio import TemporaryHome
+        from hybrid_memory_testing.stdio import TemporaryHome
 
         self.home = TemporaryHome()
 
@@ -411,7 +411,7 @@ class _StdioParts:
         settings: StoreSettings,
     ) -> None:
         """Start the hub."""
-        from hybrid_memory_mcp.testing.stdio import HubInThread
+        from hybrid_memory_testing.stdio import HubInThread
 
         try:
             provider.ensure_open()
@@ -425,7 +425,7 @@ class _StdioParts:
 
     def command(self, **given: str) -> list[str]:
         """Return the command of a client."""
-        from hybrid_memory_mcp.testing.stdio import relay_command
+        from hybrid_memory_testing.stdio import relay_command
 
         return relay_command(self.home.path, **given)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory_mcp.testing.matching import fits, says
+from hybrid_memory_testing.matching import fits, says
 
 SAID = [
     ("I am allergic to peanuts.", "peanuts"),

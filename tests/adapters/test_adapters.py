@@ -4,23 +4,23 @@ import sys
 from importlib import import_module
 
 import pytest
-from tests.server.adapters.conftest import OwnStore
+from tests.adapters.conftest import OwnStore
 from tests.server.services import SCOPE, ObservedService
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory_mcp.adapters.agents_session import MemorySession, said_by_user
+from hybrid_memory_adapters.agents_session import MemorySession, said_by_user
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 
 @pytest.mark.parametrize(("module", "package"), [("memory_tool", "anthropic"), ("langgraph_store", "langgraph")])
 def test_without_its_package_an_adapter_says_what_to_install(module, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, f"hybrid_memory_mcp.adapters.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"hybrid_memory_adapters.{module}", raising=False)
     with pytest.raises(ImportError, match=f"pip install {package}"):
-        import_module(f"hybrid_memory_mcp.adapters.{module}")
+        import_module(f"hybrid_memory_adapters.{module}")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_items_of_another_namespace_are_not_found(store, provider, tmp_path):
 
 
 def test_all_pages_of_items_are_read(store, monkeypatch):
-    monkeypatch.setattr("hybrid_memory_mcp.adapters.hub_store._PAGE", 2)
+    monkeypatch.setattr("hybrid_memory_adapters.hub_store._PAGE", 2)
     for name in "abcde":
         store.ask("put_item", session="s", key=name, content=f"item {name}")
     assert [one["key"] for one in store.items("s")] == list("edcba")

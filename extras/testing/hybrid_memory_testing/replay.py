@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory_mcp.testing.recording import Difference, Event, Recording, RecordMode, Renamed
-from hybrid_memory_mcp.testing.transcript import GET_PROMPT, READ_RESOURCE
+from hybrid_memory_testing.recording import Difference, Event, Recording, RecordMode, Renamed
+from hybrid_memory_testing.transcript import GET_PROMPT, READ_RESOURCE
 
 if TYPE_CHECKING:
-    from hybrid_memory_mcp.testing.harness import MemoryForTests
+    from hybrid_memory_testing.harness import MemoryForTests
 
 _SHOWN = 5  # differences in one message: what comes first is the cause of the rest
 ANEW = "If that is meant, record it anew: --hybrid-memory-record=rewrite, or remove the file."

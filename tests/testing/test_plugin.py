@@ -9,7 +9,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 # What a run inside the test imports, pytester takes away again, and no compiled module can be imported twice.
-for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_mcp.testing.harness", "hybrid_memory_mcp.testing.stdio"):
+for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_testing.harness", "hybrid_memory_testing.stdio"):
     importlib.import_module(_name)
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "tested_agent"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from hybrid_memory_mcp.testing.harness import MemoryForTests
+    from hybrid_memory_testing.harness import MemoryForTests
 
 MARKER = "hybrid_memory"
 _OFF = "HYBRID_MEMORY_TEST_OFF"  # `testing.settings.OFF`, which is not imported here: it needs pydantic
@@ -74,7 +74,7 @@ def memory(request: pytest.FixtureRequest) -> Generator[MemoryForTests]:
     ``async with memory.client() as client`` connects the SDK's client, ``memory.remember("...")`` prepares,
     ``memory.assert_remembered("peanuts")`` checks. See docs/testing.md of hybrid-memory-mcp.
     """
-    from hybrid_memory_mcp.testing.harness import memory_for_tests
+    from hybrid_memory_testing.harness import memory_for_tests
 
     options = _options_of(request)
     with memory_for_tests(**options) as made:

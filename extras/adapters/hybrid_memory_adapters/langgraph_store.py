@@ -18,7 +18,7 @@ import anyio.to_thread
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, error_code
 from hybrid_memory.model import ITEM_SESSIONS
 from hybrid_memory.validation import NAME_LIMIT
-from hybrid_memory_mcp.adapters.hub_store import HubStore
+from hybrid_memory_adapters.hub_store import HubStore
 
 try:
     from langgraph.store.base import (

@@ -7,7 +7,7 @@ from tests.server.services import SCOPE
 
 from hybrid_memory.model import MemoryId, MemoryType, Trust, Verdict
 from hybrid_memory.requests import ForgetRequest, JudgeRequest, ReadRequest, UpdateRequest
-from hybrid_memory_mcp.adapters.files import FileError, MemoryFiles, checked, folder_text, inserted, replaced, size_text
+from hybrid_memory_adapters.files import FileError, MemoryFiles, checked, folder_text, inserted, replaced, size_text
 
 PARTS = st.sampled_from(["a", "b.md", "..", ".", "", "memories", "%2e%2e", "..."])
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from hybrid_memory_mcp.adapters.files import FileError, MemoryFiles
-from hybrid_memory_mcp.adapters.hub_store import HubStore
+from hybrid_memory_adapters.files import FileError, MemoryFiles
+from hybrid_memory_adapters.hub_store import HubStore
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError

@@ -23,7 +23,7 @@ from anyio.from_thread import BlockingPortal
 from hybrid_memory_mcp.hub.hub import Hub, HubResources
 from hybrid_memory_mcp.hub.listener import acquire_listener
 from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES
-from hybrid_memory_mcp.testing.server import ObservedServer
+from hybrid_memory_testing.server import ObservedServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
     from hybrid_memory_mcp.runtime.client_place import ClientPlace
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
-    from hybrid_memory_mcp.testing.server import Observer
+    from hybrid_memory_testing.server import Observer
 
 _START_SECONDS = 20.0  # a thread and a socket; under load a machine may take seconds
 _END_SECONDS = 10.0

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybrid_memory_mcp.testing.checks import Checks
-    from hybrid_memory_mcp.testing.clock import MovableClock
-    from hybrid_memory_mcp.testing.harness import MemoryForTests, build_server, memory_for_tests
-    from hybrid_memory_mcp.testing.recording import Difference, Event, Recording
-    from hybrid_memory_mcp.testing.transcript import Call, Transcript
+    from hybrid_memory_testing.checks import Checks
+    from hybrid_memory_testing.clock import MovableClock
+    from hybrid_memory_testing.harness import MemoryForTests, build_server, memory_for_tests
+    from hybrid_memory_testing.recording import Difference, Event, Recording
+    from hybrid_memory_testing.transcript import Call, Transcript
 
 __all__ = (
     "Call",

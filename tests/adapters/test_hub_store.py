@@ -4,10 +4,10 @@ import pytest
 from tests.server.hubs import relay, short_folder
 
 from hybrid_memory.errors import StoreError
-from hybrid_memory_mcp.adapters import hub_store
-from hybrid_memory_mcp.adapters.agents_session import MemorySession
-from hybrid_memory_mcp.adapters.files import MemoryFiles
-from hybrid_memory_mcp.adapters.hub_store import HubStore
+from hybrid_memory_adapters import hub_store
+from hybrid_memory_adapters.agents_session import MemorySession
+from hybrid_memory_adapters.files import MemoryFiles
+from hybrid_memory_adapters.hub_store import HubStore
 from hybrid_memory_mcp.admin.hub_client import HubEnded
 
 ITEM = {"role": "user", "content": "Remember that I am allergic to peanuts."}

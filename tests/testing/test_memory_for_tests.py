@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp.client import Client
 
-from hybrid_memory_mcp.testing import build_server, memory_for_tests
+from hybrid_memory_testing import build_server, memory_for_tests
 
 pytestmark = pytest.mark.anyio
 
@@ -244,10 +244,10 @@ def test_a_variable_switches_the_memory_off(monkeypatch):
 def test_nothing_heavy_is_imported_with_the_plugin():
     code = (
         "import sys; before = set(sys.modules); import pytest; after = set(sys.modules);"
-        "import hybrid_memory_mcp.testing.plugin; print(sorted(set(sys.modules) - after))"
+        "import hybrid_memory_testing.plugin; print(sorted(set(sys.modules) - after))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=25).stdout
-    assert eval(found) == ["hybrid_memory_mcp", "hybrid_memory_mcp.testing", "hybrid_memory_mcp.testing.plugin"]  # noqa: S307
+    assert eval(found) == ["hybrid_memory_testing", "hybrid_memory_testing.plugin"]  # noqa: S307
 
 
 @pytest.mark.hybrid_memory(transport="stdio")

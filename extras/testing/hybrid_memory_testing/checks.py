@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.text import excerpt
-from hybrid_memory_mcp.testing.matching import Wanted, says
+from hybrid_memory_testing.matching import Wanted, says
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
-    from hybrid_memory_mcp.testing.transcript import Call, Transcript
+    from hybrid_memory_testing.transcript import Call, Transcript
 
 _SHOWN = 30  # memories of a failed assertion, newest first
 _TEXT = 160  # characters of one

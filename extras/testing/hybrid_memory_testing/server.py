@@ -15,14 +15,14 @@ from mcp.types import CallToolResult, GetPromptResult, InputRequiredResult
 
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
-from hybrid_memory_mcp.testing.clock import STEP
-from hybrid_memory_mcp.testing.transcript import GET_PROMPT, READ_RESOURCE, Call, text_of
+from hybrid_memory_testing.clock import STEP
+from hybrid_memory_testing.transcript import GET_PROMPT, READ_RESOURCE, Call, text_of
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.mcp_api.views import Views
     from hybrid_memory_mcp.runtime.client_place import ClientPlace
     from hybrid_memory_mcp.runtime.provider import MemoryAccess
-    from hybrid_memory_mcp.testing.clock import MovableClock
+    from hybrid_memory_testing.clock import MovableClock
 
 _WAITS = "(asked the client's own model)"
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from hybrid_memory_mcp.testing.connection import held_open
+from hybrid_memory_testing.connection import held_open
 
 pytestmark = pytest.mark.anyio
 

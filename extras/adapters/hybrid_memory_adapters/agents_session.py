@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from hybrid_memory_mcp.adapters.hub_store import HubStore
+from hybrid_memory_adapters.hub_store import HubStore
 
 _CLIENT = "openai-agents"  # by which what was said is known as said here
 
