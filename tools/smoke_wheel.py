@@ -31,7 +31,8 @@ from hybrid_memory_testing import memory_for_tests
 
 assert StaticEmbedder().embed(["hello"]).shape == (1, 256)
 assert resources.files("hybrid_memory_prompts").joinpath("_quote.md.j2").is_file()
-for package in ("hybrid_memory", "hybrid_memory_mcp", "hybrid_memory_prompts", "hybrid_memory_adapters", "hybrid_memory_dbgpt", "hybrid_memory_testing"):
+for part in ("", "_mcp", "_prompts", "_adapters", "_dbgpt", "_testing"):
+    package = f"hybrid_memory{part}"
     assert resources.files(package).joinpath("py.typed").is_file(), package
 Renderer()
 assert "</script>" in inspector_html()
