@@ -36,6 +36,7 @@ from hybrid_memory_mcp.cli import (
 from hybrid_memory_mcp.cli.command_group import CommandGroup, example, hide_plain_types, unwrapped
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
+from hybrid_memory_mcp.cli.output import fail
 
 START, MEMORIES, FILES, STORE, CLIENTS = (
     "Start",
