@@ -129,7 +129,10 @@ def list_(
     ] = None,
     until: Until = None,
     kind: Annotated[Kind | None, typer.Option(help="What sort of statement it is.")] = None,
-    tier: Annotated[Tier | None, typer.Option(help="Where it stands in attention.")] = None,
+    tier: Annotated[
+        Tier | None,
+        typer.Option(help="Which part of memory: just heard is sensory, in mind short_term, kept long_term."),
+    ] = None,
     tag: Tags = None,
     session: Session = None,
     origin: Annotated[Origin | None, typer.Option(help="Whose word it is.")] = None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.project_names import namespace_name, project_of, shown_project
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, print_line, shown
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -74,10 +75,16 @@ def _cut(text: str) -> Text:
     )
 
 
+def tier_name(memory: MemoryJson) -> str:
+    """Return what the part of memory is called that a memory is in."""
+    tier = str(memory.get("tier", ""))
+    return TIER_NAMES.get(tier, tier)
+
+
 def marks_of(memory: MemoryJson) -> list[str]:
     """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its project, its tags."""
     kind = memory.get("kind")
-    marks = [str(memory.get("tier", "")) if kind == OBSERVATION else str(kind)]
+    marks = [tier_name(memory) if kind == OBSERVATION else str(kind)]
     if memory.get("state") not in (None, CURRENT):
         marks.append(str(memory["state"]))
     happened = moment(memory.get("occurred_at"))[:_DAY]
@@ -130,7 +137,7 @@ def fields_of(memory: MemoryJson) -> list[tuple[str, str]]:
         ("happened", moment(memory.get("occurred_at"))),
         ("expires", moment(memory.get("expires_at"))),
         ("forgotten", moment(memory.get("forgotten_at"))),
-        ("kind", f"{memory.get('kind')}, {memory.get('tier')}" + (", pinned" if memory.get("pinned") else "")),
+        ("kind", f"{memory.get('kind')}, {tier_name(memory)}" + (", pinned" if memory.get("pinned") else "")),
         ("importance", _rounded(memory.get("importance"))),
         ("whose word", whose),
         ("said by", memory.get("speaker")),

@@ -11,6 +11,7 @@ from hybrid_memory_mcp.cli import hooks, project
 from hybrid_memory_mcp.cli.memory_text import others_in_words
 from hybrid_memory_mcp.cli.output import megabytes, moment
 from hybrid_memory_mcp.inspector.client_words import client_name
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.page.words import count, relative
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ def where_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def maker_rows(values: Mapping[str, Any], place: Place) -> Iterator[tuple[str, str]]:
     """Say all the rest: how the store works inside, and every connection."""
-    in_words = {"hooks": hooks.in_words(values["hooks"]), "project": project.in_words(place)}
+    tiers = {TIER_NAMES.get(name, name): count for name, count in values.get("tiers", {}).items()}
+    in_words = {"hooks": hooks.in_words(values["hooks"]), "project": project.in_words(place), "tiers": _plain(tiers)}
     told = _TOLD | ({"project"} if _is_special(place) else set())
     for name, value in values.items():
         if value and name not in told:

@@ -21,8 +21,9 @@ from hybrid_memory.project_names import namespace_name
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.table import VIEWS
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES, TIER_WORDS
+from hybrid_memory_mcp.inspector.tier_words import TIER_WORDS
 from hybrid_memory_mcp.inspector.view import View
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.page import words
 from hybrid_memory_mcp.page.inert import excerpt, inert
 from hybrid_memory_mcp.page.menu import menu_of
