@@ -181,8 +181,6 @@ def list_(
         given[name] for name in ("since", "until", "kind", "tier", "origin", "trust", "tags", "session", "pinned")
     )
     _note_page(found, page, narrowed=narrowed or state is not MemoryState.CURRENT.value)
-    if found.get("others"):
-        note(others_in_words(found["others"]))
 
 
 def _listed_state(*, everything: bool, **wanted: bool) -> str | None:
@@ -205,6 +203,8 @@ def _note_page(found: Mapping[str, Any], page: int, *, narrowed: bool) -> None:
         note(f"there are {total} only, which is less than {page} pages")
     elif first + count <= total:
         note(f"{first} to {first + count - 1} of {total}; --page {page + 1} shows what follows")
+    if found.get("others"):
+        note(others_in_words(found["others"]))
 
 
 def show(
