@@ -102,7 +102,8 @@ def others_in_words(counts: Mapping[str, int]) -> str:
     fullest = sorted(counts, key=lambda one: -counts[one])
     told = [f"{counts[one]:,} in {namespace_name(one)}" for one in fullest[:_OTHERS]]
     told += ["..."] if len(fullest) > _OTHERS else []
-    return f"{sum(counts.values()):,} more elsewhere: {', '.join(told)} (`list --namespace {shlex.quote(fullest[0])}` shows the first)"
+    where = f"in {namespace_name(fullest[0])}" if len(fullest) == 1 else f"elsewhere: {', '.join(told)}"
+    return f"{sum(counts.values()):,} more {where} (`list --namespace {shlex.quote(fullest[0])}`)"
 
 
 def print_whole(memory: MemoryJson) -> None:

@@ -480,5 +480,5 @@ def test_each_paragraph_of_a_help_text_is_one_line():
 
 def test_a_list_says_what_other_projects_have_unless_one_namespace_is_asked_for(run, memory):
     memory.keep("acme uses Rust.", namespace="project:acme")
-    assert "1 more elsewhere: 1 in project acme (`list --namespace project:acme` shows the first)" in run("list").stderr
-    assert "elsewhere" not in run("list", "--namespace", "project:acme").stderr
+    assert "1 more in project acme (`list --namespace project:acme`)" in run("list").stderr
+    assert "more in" not in run("list", "--namespace", "project:acme").stderr

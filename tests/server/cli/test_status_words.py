@@ -121,7 +121,7 @@ def test_what_is_new_is_told_in_words_with_the_newest(nowhere):
 def test_what_other_projects_have_is_told_with_how_to_see_it(nowhere):
     rows = said(memory_rows(VALUES | {"others": {"project:blog": 3, "project:acme shop": 9}}, nowhere, {}))
     more = "12 more elsewhere: 9 in project acme shop, 3 in project blog"
-    assert rows == ["memories: 0", f"memories: {more} (`list --namespace 'project:acme shop'` shows the first)"]
+    assert rows == ["memories: 0", f"memories: {more} (`list --namespace 'project:acme shop'`)"]
 
 
 def test_the_memories_of_a_project_are_among_those_that_are_counted(nowhere):
