@@ -31,17 +31,19 @@ from hybrid_memory_mcp.cli import (
     syncing,
     tokens,
 )
-from hybrid_memory_mcp.cli.command_group import CommandGroup, example, hide_plain_types, unwrapped
+from hybrid_memory_mcp.cli.command_group import (
+    FILES,
+    MEMORIES,
+    SETTINGS,
+    START,
+    STORE,
+    CommandGroup,
+    example,
+    hide_plain_types,
+    unwrapped,
+)
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
-
-START, MEMORIES, FILES, STORE, CLIENTS = (
-    "Start",
-    "What is remembered",
-    "Bring it along",
-    "The store",
-    "What clients run",
-)
 
 hide_plain_types()
 app = typer.Typer(
@@ -69,65 +71,118 @@ def root(
         raise typer.Exit
 
 
-def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) -> None:
-    """Register a command; ``shown`` is an example of its use, as a person types it after the program's name."""
+def _add(panel: str, function: Callable[..., None], shown: str, short: str, **options: Any) -> None:
+    """Register a command; ``shown`` is an example of its use, ``short`` its line in the program's help."""
     options.setdefault("help", unwrapped(function.__doc__ or ""))
-    app.command(rich_help_panel=panel, epilog=example(shown), **options)(function)
+    app.command(rich_help_panel=panel, epilog=example(shown), short_help=short, **options)(function)
 
 
-def _add_group(panel: str, group: typer.Typer, name: str) -> None:
-    app.add_typer(group, name=name, rich_help_panel=panel)
+def _add_group(panel: str, group: typer.Typer, name: str, short: str) -> None:
+    app.add_typer(group, name=name, rich_help_panel=panel, short_help=short)
 
 
-_add(START, install, "install claude-code")
-_add(START, serving.demo, "demo")
-_add(START, inspecting.inspect, "inspect")
-_add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand)
-_add(MEMORIES, seeing.search, 'search "Where does Ada live?"', cls=TextCommand)
-_add(MEMORIES, seeing.timeline, "timeline --as-of '1 March'")
-_add(MEMORIES, seeing.tiers, "tiers --live")
-_add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9', cls=TextCommand)
-_add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", name="list")
-_add(MEMORIES, memories.show, "show 06h082aa7p6hm85pxyqj")
-_add(MEMORIES, memories.correct, 'correct 06h082aa7p "The rehearsal is on Thursdays"', cls=TextCommand)
-_add(MEMORIES, memories.forget, "forget 06h082aa7p 06h0877v2h")
-_add(MEMORIES, memories.restore_memory, "restore-memory 06h082aa7p")
-_add(MEMORIES, memories.history, "history 06h082aa7p")
-_add(MEMORIES, memories.pin, "pin 06h082aa7p")
-_add(MEMORIES, acting.merge, 'merge 06h082aa7p 06h0877v2h --text "Ada has a dog and a cat"')
-_add(MEMORIES, acting.split, 'split 06h082aa7p "Ada has a dog" "Ada has a cat"')
-_add(MEMORIES, acting.judge, "judge ended 06h082aa7p --until 'last March'")
-_add(MEMORIES, acting.undo, "undo")
-_add(MEMORIES, memories.reflect, "reflect music")
-_add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
-_add(FILES, exporting.export, "export memories.jsonl")
-_add(FILES, syncing.sync, "sync ~/Dropbox/memory")
-_add(STORE, status.status, "status")
-_add(STORE, care.doctor, "doctor")
-_add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
-_add(STORE, care.backup, "backup")
-_add(STORE, care.restore, "restore memory-backup.duckdb")
-_add(STORE, migrating.migrate, "migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory")
-_add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
-_add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
-_add(STORE, embedders.reembed, "reembed --to static")
-_add_group(STORE, config.app, "config")
-_add_group(STORE, embedders.app, "embedder")
-_add_group(STORE, project.app, "project")
-_add_group(STORE, tokens.app, "token")
-_add_group(STORE, databases.app, "store")
+def _add_inside(group: typer.Typer, function: Callable[..., None], shown: str, **options: Any) -> None:
+    """Register a subcommand whose function is in another file than its group."""
+    group.command(help=unwrapped(function.__doc__ or ""), epilog=example(shown), **options)(function)
+
+
+_add(START, install, "install claude-code", "Connect your assistants to this memory.")
+_add(START, serving.demo, "demo", "See it work: a short scripted session with a real MCP client.")
+_add(START, status.status, "status", "Show what is stored, what is new and what waits for you.")
+_add_group(START, inspecting.app, "inspect", "Look at the memory in the browser, or in the terminal.")
 _add(
-    CLIENTS,
+    MEMORIES,
+    memories.remember,
+    'remember "Ada is allergic to peanuts" --importance 0.9',
+    "Store a statement.",
+    cls=TextCommand,
+)
+_add(
+    MEMORIES,
+    memories.recall,
+    'recall "Which package manager do we use?"',
+    "Find memories by a question; without one, show the brief.",
+    cls=TextCommand,
+)
+_add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", "List memories with their ids.", name="list")
+_add(MEMORIES, memories.show, "show 06h082aa7p6hm85pxyqj", "Show everything about memories, or one's history.")
+_add(
+    MEMORIES,
+    acting.correct,
+    'correct 06h082aa7p "The rehearsal is on Thursdays"',
+    "Give a memory new words, or say that it is true, untrue or over.",
+    cls=TextCommand,
+)
+_add(MEMORIES, memories.forget, "forget 06h082aa7p 06h0877v2h", "Hide memories from every answer, or bring them back.")
+_add(MEMORIES, memories.pin, "pin 06h082aa7p", "Put memories at the top of each brief.")
+_add(
+    MEMORIES,
+    acting.merge,
+    'merge 06h082aa7p 06h0877v2h --text "Ada has a dog and a cat"',
+    "Combine several memories into one.",
+)
+_add(
+    MEMORIES,
+    acting.split,
+    'split 06h082aa7p "Ada has a dog" "Ada has a cat"',
+    "Divide one memory into several.",
+)
+_add(MEMORIES, acting.undo, "undo", "Undo your last change.")
+_add(MEMORIES, memories.reflect, "reflect music", "Show groups of memories to draw conclusions from.")
+_add(
+    FILES,
+    importing.import_,
+    "import ~/Downloads/chatgpt-export.zip",
+    "Import what you told other assistants, notes and exports.",
+    name="import",
+)
+_add(FILES, exporting.export, "export memories.jsonl", "Write everything as text.")
+_add(FILES, syncing.sync, "sync ~/Dropbox/memory", "Synchronise machines through a shared folder.")
+_add(FILES, care.backup, "backup", "Copy the store into one checked file.")
+_add(FILES, care.restore, "restore memory-backup.duckdb", "Replace the store with a backup.")
+_add(STORE, care.doctor, "doctor", "Check the store, or repair it.")
+_add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj", "Erase memories permanently, in backups and logs too.")
+_add(
+    STORE,
+    erasing.redact,
+    "redact 06h082aa7p6hm85pxyqj --words",
+    "Erase keys, passwords and card numbers, but keep the memories.",
+)
+_add(
+    STORE,
+    evaluating.eval_,
+    "eval questions.jsonl --embedder static",
+    "Ask your own questions and count the right answers.",
+    name="eval",
+)
+_add_group(STORE, embedders.app, "embedder", "List embedding models, or use another.")
+_add_group(STORE, databases.app, "postgres", "Keep the store in a PostgreSQL database.")
+_add_group(SETTINGS, config.app, "config", "Show settings, or change one.")
+_add_group(SETTINGS, project.app, "project", "Say which project a folder belongs to.")
+_add_group(SETTINGS, tokens.app, "token", "Say who may use the memory over HTTP.")
+_add(
+    SETTINGS,
     serving.serve,
     "serve --namespace work",
+    "Serve MCP over stdin and stdout, or over HTTP.",
     help="Serve MCP over stdin and stdout; what a client runs. The same happens without any command. With --http over HTTP.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 _add(
-    CLIENTS,
+    SETTINGS,
     serving.hook,
     "hook session-start --client claude-code",
+    "Serve one event of a client.",
     help="What a client runs at an event of a conversation: session-start, prompt, pre-tool, post-tool ... "
     "Reads the client's JSON, prints its answer, never fails. `install` writes it into the client's files.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    hidden=True,  # nobody types it
+)
+_add_inside(inspecting.app, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
+_add_inside(inspecting.app, seeing.timeline, "inspect timeline --as-of '1 March'")
+_add_inside(inspecting.app, seeing.tiers, "inspect tiers --live")
+_add_inside(
+    databases.app,
+    migrating.migrate,
+    "postgres migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory",
 )

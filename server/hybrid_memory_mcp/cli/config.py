@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory_mcp.cli.command_group import example
+from hybrid_memory_mcp.cli.command_group import example, refuse_own_options
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import (
     cell,
@@ -82,10 +82,7 @@ def config(
 ) -> None:
     """Show the settings that people turn, and those that are not at their default; --json has all."""
     if context.invoked_subcommand is not None:
-        if home is not None or every or as_json:
-            raise typer.BadParameter(
-                f"goes behind the word: config {context.invoked_subcommand} ...", param_hint="--home, --all, --json"
-            )
+        refuse_own_options(context)
         return
     with one_line_errors():
         report = _report(home)

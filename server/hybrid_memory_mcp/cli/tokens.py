@@ -70,7 +70,7 @@ def create(
     )
     if _has_no_role(settings.folder(), settings.namespace):
         note(
-            f"The database has no role for {settings.namespace}: what hubs log in as sees all namespaces. `hybrid-memory-mcp store "
+            f"The database has no role for {settings.namespace}: what hubs log in as sees all namespaces. `hybrid-memory-mcp postgres "
             "prepare` with --namespace and --hub makes one, and the server then keeps the token's calls to it."
         )
 
