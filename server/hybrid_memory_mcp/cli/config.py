@@ -47,7 +47,6 @@ _OFTEN = frozenset(  # what people turn, and where their memory lies; the rest i
         "embedder",
         "keeps_decisions",
         "episode_days",
-        "habit_sessions",
         "earned_uses",
         "keep_backups",
         "keep_readings",
@@ -201,7 +200,8 @@ def _print(report: SettingsReport, *, every: bool) -> None:
         print_rows((), [(one.name, _written(one), _source(one), _meaning(one)) for one in chosen])
     for unknown in report.unknown:
         meant = f"; the nearest is {unknown.nearest}" if unknown.nearest else ""
-        note(f"{unknown.name} in {unknown.place} is no setting{meant}", "yellow")
+        problem = "is no longer used" if unknown.former else "is no setting"
+        note(f"{unknown.name} in {unknown.place} {problem}{meant}", "yellow")
     if len(chosen) < len(report.settings):
         note(f"{len(report.settings) - len(chosen)} more are at their default: hybrid-memory-mcp config --all")
     there = "" if report.file.exists() else " (there is none yet)"
