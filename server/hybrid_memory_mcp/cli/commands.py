@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.extras import load_extra
 from hybrid_memory_mcp.cli import (
     acting,
     care,
@@ -44,6 +46,7 @@ from hybrid_memory_mcp.cli.command_group import (
 )
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
+from hybrid_memory_mcp.cli.output import fail
 
 hide_plain_types()
 app = typer.Typer(
@@ -75,6 +78,24 @@ def _add(panel: str, function: Callable[..., None], shown: str, short: str, **op
     """Register a command; ``shown`` is an example of its use, ``short`` its line in the program's help."""
     options.setdefault("help", unwrapped(function.__doc__ or ""))
     app.command(rich_help_panel=panel, epilog=example(shown), short_help=short, **options)(function)
+
+
+def _add_extra(panel: str, name: str, shown: str, short: str, **options: Any) -> None:
+    """Register a command of an extra. Where its part is missing the help still shows it, and it says what to install."""
+    try:
+        function = load_extra("hybrid_memory_mcp.commands", name)
+    except InvalidInput as error:
+        function = _missing(error)
+        options["context_settings"] = {"allow_extra_args": True, "ignore_unknown_options": True}
+    _add(panel, function, shown, short, name=name, **options)
+
+
+def _missing(error: InvalidInput) -> Callable[..., None]:
+    def command() -> None:
+        """Is not installed here."""
+        fail(str(error))
+
+    return command
 
 
 def _add_group(panel: str, group: typer.Typer, name: str, short: str) -> None:
