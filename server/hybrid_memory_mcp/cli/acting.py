@@ -37,7 +37,7 @@ def correct(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a memory new words, as yours, or say of memories that they are true, are not, or have ended.
+    """Give a memory new words, or say that it is true, untrue or over.
 
     The former version is kept: `list --superseded` and `show --history` show it. With --true, --untrue or --ended
     give ids alone, several if you like. `undo` takes either back.
@@ -78,7 +78,7 @@ def merge(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say several memories in one from now on, in your words. They are kept as its older versions; `undo` takes it back."""
+    """Combine several memories into one, in your words. They are kept as its older versions; `undo` takes it back."""
     given = {"ids": ids_of(ids), "text": text_of([text])}
     _tell(_act(home, namespace, "merge", given), as_json, home, namespace)
 
@@ -93,7 +93,7 @@ def split(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say one memory in several from now on, in your words. It is kept as an older version; `undo` takes it back."""
+    """Divide one memory into several, in your words. It is kept as an older version; `undo` takes it back."""
     told = text_of(parts).splitlines() if parts == ["-"] else list(parts)
     _tell(_act(home, namespace, "split", {"id": memory_id, "parts": told}), as_json, home, namespace)
 

@@ -22,6 +22,7 @@ START, MEMORIES, FILES, STORE, SETTINGS = PANELS = ("Start", "Memories", "Files"
 """The headings of the program's help, each with its commands."""
 
 _WIDTH = 80
+_INDENT = 12  # of what a command does
 _BELOW = "COMMAND --help shows its options and an example. --version shows the version, --install-completion completes commands."
 
 
@@ -104,17 +105,17 @@ class CommandGroup(TyperGroup):
             group, end = group.commands[given[end]], end + 1  # type: ignore[attr-defined] # asked in the line above
         return [*given[begin:end], *given[:begin], *given[end:]]
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of commands by the panels of the help; typer puts groups before the rest."""
-        del ctx
-        return sorted(self.commands, key=lambda name: PANELS.index(_panel(self.commands[name])))
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the program on one screen, a line for each command; typer frames each panel."""
         lines = [f"Usage: {ctx.info_name} COMMAND [OPTIONS]", *wrap(self.help or "", _WIDTH), ""]
         for panel in PANELS:
-            shown = [(name, one) for name, one in self.commands.items() if _panel(one) == panel and not one.hidden]
-            lines += [typer.style(panel, bold=True), *(f"  {name:<9} {one.short_help}" for name, one in shown)]
+            shown = [
+                (name, one) for name, one in self.commands.items() if one.rich_help_panel == panel and not one.hidden
+            ]
+            lines += [
+                typer.style(panel, bold=True),
+                *(f"  {name:<9} {one.get_short_help_str(_WIDTH - _INDENT)}" for name, one in shown),
+            ]
         formatter.write("\n".join([*lines, "", *wrap(_BELOW, _WIDTH)]) + "\n")
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
@@ -126,10 +127,6 @@ class CommandGroup(TyperGroup):
         """Do a command."""
         with _told_as_json():
             return super().invoke(ctx)
-
-
-def _panel(command: Any) -> str:
-    return str(command.rich_help_panel)
 
 
 def _without_empty_home(given: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hybrid_memory.setting_sources import SettingsReport, SettingState
 
 app = typer.Typer(
-    help="Show the settings that people turn: value, source and meaning. `config set` changes one of the store.",
+    help="Show settings, or change one. For each its value, where that comes from, and what it means.",
     invoke_without_command=True,
     epilog=example("config set keep_backups 30"),
 )

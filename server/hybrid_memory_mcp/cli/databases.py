@@ -13,9 +13,7 @@ from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson
 from hybrid_memory_mcp.cli.output import note, one_line_errors, print_result, say
 
-app = typer.Typer(
-    help="Keep the store in a PostgreSQL database, which several machines can share.", no_args_is_help=True
-)
+app = typer.Typer(help="Keep the store in PostgreSQL, which several machines can share.", no_args_is_help=True)
 
 
 @app.command(epilog=example("postgres prepare postgresql://admin@db.example/memory --role hub"))

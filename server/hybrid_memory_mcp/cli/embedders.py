@@ -38,7 +38,7 @@ from hybrid_memory_mcp.cli.output import (
 if TYPE_CHECKING:
     from hybrid_memory.embedding.fastembed_models import Model
 
-app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
+app = typer.Typer(help="List embedding models, or use another.", no_args_is_help=True)
 
 _MEGABYTE = 1e6  # bytes
 _ROWS = {"pinned": "vectors of"}  # what `embedder status` calls other than the operation does

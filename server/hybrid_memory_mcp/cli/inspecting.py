@@ -71,10 +71,10 @@ def inspect(
     ] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Open a page that shows what is remembered, how it came there, and lets you put it right.
+    """Look at the memory in the browser, or in the terminal. The page shows what is remembered and why, and lets you put it right.
 
     The first line on stdout is its address, which lets one browser in, once. Only this user on this machine can open it. Ctrl-C ends it.
-    The subcommands show parts of the same in the terminal.
+    The subcommands show a part of it in the terminal.
     """
     if context.invoked_subcommand is not None:
         refuse_own_options(context)

@@ -215,7 +215,7 @@ def show(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show all that is known of memories: the whole text, times, whose word it is, versions, links. Also of forgotten ones.
+    """Show everything about memories, or the history of one. The whole text, times, whose word it is, versions, links; also if forgotten.
 
     On a terminal with a picture of its life. `--history` shows each version, what happened to it, when, why and by which client,
     and how often it was recalled.
@@ -255,10 +255,7 @@ def forget(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget memories: no answer has them any more. `--restore` brings them back; `purge` erases them for good.
-
-    `list --forgotten` shows which memories are forgotten.
-    """
+    """Forget memories, or bring them back. No answer has a forgotten one; `list --forgotten` shows them, `purge` erases for good."""
     if restore:
         _restore(ids_of(ids), home, namespace, as_json=as_json)
         return
@@ -298,7 +295,7 @@ def pin(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put memories at the head of each brief, where an assistant always reads them. `list --pinned` shows which are."""
+    """Put memories at the top of each brief. `list --pinned` shows which are pinned."""
     done = call_here(home, "pin", {"ids": ids_of(ids), "off": off}, namespace)
     if as_json:
         print_json(done)
@@ -327,7 +324,7 @@ def reflect(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show groups of memories that are worth a thought; with --insights store what follows from them."""
+    """Show groups of memories to draw conclusions from. With --insights it stores the conclusions."""
     if insights is not None:
         done = call_here(home, "store_insights", {"insights": insights_of(insights)}, namespace)
         if as_json:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
-app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
+app = typer.Typer(help="Say who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
 
 
 def _completed(incomplete: str) -> list[str]:
