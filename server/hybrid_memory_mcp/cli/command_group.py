@@ -108,14 +108,11 @@ class CommandGroup(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the program on one screen, a line for each command; typer frames each panel."""
         lines = [f"Usage: {ctx.info_name} COMMAND [OPTIONS]", *wrap(self.help or "", _WIDTH), ""]
+        commands: dict[str, Any] = self.commands  # of typer's classes, which know their panel
         for panel in PANELS:
-            shown = [
-                (name, one) for name, one in self.commands.items() if one.rich_help_panel == panel and not one.hidden
-            ]
-            lines += [
-                typer.style(panel, bold=True),
-                *(f"  {name:<9} {one.get_short_help_str(_WIDTH - _INDENT)}" for name, one in shown),
-            ]
+            lines.append(typer.style(panel, bold=True))
+            shown = {name: one for name, one in commands.items() if one.rich_help_panel == panel and not one.hidden}
+            lines += [f"  {name:<9} {one.get_short_help_str(_WIDTH - _INDENT)}" for name, one in shown.items()]
         formatter.write("\n".join([*lines, "", *wrap(_BELOW, _WIDTH)]) + "\n")
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
