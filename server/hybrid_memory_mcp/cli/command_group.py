@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
 from textwrap import wrap
@@ -108,7 +108,7 @@ class CommandGroup(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the program on one screen, a line for each command; typer frames each panel."""
         lines = [f"Usage: {ctx.info_name} COMMAND [OPTIONS]", *wrap(self.help or "", _WIDTH), ""]
-        commands: dict[str, Any] = self.commands  # of typer's classes, which know their panel
+        commands: Mapping[str, Any] = self.commands  # of typer's classes, which know their panel
         for panel in PANELS:
             lines.append(typer.style(panel, bold=True))
             shown = {name: one for name, one in commands.items() if one.rich_help_panel == panel and not one.hidden}
