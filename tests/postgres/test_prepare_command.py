@@ -26,7 +26,7 @@ def bare(postgres_server: PostgresServer) -> Iterator[Database]:
 
 
 def prepare(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["store", "prepare", *words])
+    done = CliRunner().invoke(app, ["postgres", "prepare", *words])
     return done.exit_code, done.output
 
 
