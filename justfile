@@ -28,7 +28,7 @@ all: lint test
 
 # the quick tier with many more examples of its properties
 thorough:
-    uv run pytest --hypothesis-profile thorough --timeout 300
+    uv run pytest --hypothesis-profile thorough --timeout 600
 
 # tests of the measuring tools
 tools:

@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.tables import each
 
 import hybrid_memory.agent
 import hybrid_memory_dbgpt
@@ -11,7 +12,7 @@ import hybrid_memory_prompts.agents
 FORWARDED = [(hybrid_memory.agent, hybrid_memory_dbgpt), (hybrid_memory_prompts.agents, hybrid_memory_dbgpt.agents)]
 
 
-@pytest.mark.parametrize("name", hybrid_memory_dbgpt.__all__)
+@each("name", hybrid_memory_dbgpt.__all__)
 def test_every_public_name_is_there(name):
     assert isinstance(getattr(hybrid_memory_dbgpt, name), type)
 

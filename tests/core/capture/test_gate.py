@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tables import each
 from tools.fit_gate import DIALOGUES, figures, fitted, read, threshold_for
 
 from hybrid_memory.capture.gate import CALIBRATION, Gate, load_gate
@@ -177,7 +178,7 @@ def test_an_episode_is_as_important_as_its_best_sentence_is_likely():
     assert (one.episode, round(one.importance, 2)) == (True, 0.3)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "why is the bus late again?",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 from tools.fit_oneself import figures_of, lines, read_set
 
 from hybrid_memory.capture.oneself import CALIBRATION, MODEL, is_about_oneself
@@ -13,7 +14,7 @@ from hybrid_memory.capture.oneself import CALIBRATION, MODEL, is_about_oneself
 SETS = Path(__file__).parents[2] / "data" / "oneself"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "My sister Maria is allergic to peanuts",
@@ -37,7 +38,7 @@ def test_what_one_plainly_tells_of_oneself_is_ones_own(text):
     assert is_about_oneself(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We use Terraform here",
@@ -64,7 +65,7 @@ def test_what_is_unclear_is_the_projects(text):
     assert not is_about_oneself(text)
 
 
-@pytest.mark.parametrize("text", ["Jag bor i Malmö", "Mieszkam w Krakowie", "Я живу в Казани", "저는 서울에 살아요"])
+@each("text", ["Jag bor i Malmö", "Mieszkam w Krakowie", "Я живу в Казани", "저는 서울에 살아요"])
 def test_a_language_that_was_not_learned_is_the_projects(text):
     assert not is_about_oneself(text)
 
