@@ -84,6 +84,7 @@ def test_the_undecided_entry_is_another_32_bit_hash_and_leads_back(term):
     assert undecided(np.int32([term])).tolist() == [undecided(term)]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80), st.none() | st.text(max_size=10))
 def test_any_text_has_32_bit_entries_each_once(text, speaker):
     entries = name_entries(text, speaker, hasher=HASHER)

@@ -261,6 +261,7 @@ def test_a_threshold_is_the_lowest_that_is_precise_enough():
     assert threshold_for(chances, np.array([False, False, True, True]), 0.9) == 0.51
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_lives_that_nothing_was_fitted_on_are_kept_as_published(gate):

@@ -101,12 +101,15 @@ def test_the_model_is_small():
     assert MODEL.stat().st_size < 100_000
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_the_model_gives_the_figures_that_stand_beside_it():
     recorded = json.loads(CALIBRATION.read_text(encoding="utf-8"))["trained_on"]
     assert figures_of([(line.personal, line.text) for line in lines()]) == recorded
 
 
+@pytest.mark.slow
+@pytest.mark.daily
 @pytest.mark.parametrize(
     ("name", "precision", "recall"), [("seen", 0.95, 0.66), ("unseen", 0.94, 0.63), ("everyday", 0.97, 0.66)]
 )

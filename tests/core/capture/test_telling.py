@@ -158,6 +158,7 @@ def test_what_happens_there_stays_with_where_that_is():
     ]
 
 
+@pytest.mark.slow
 def test_messages_are_judged_together_as_each_alone(universal_cache):
     gate = load_gate(load_encoder(universal_cache).meanings)
     messages = ["I got the job at Siemens! I start on May 1.", "why?", "the kiln only fires on Thursdays"]

@@ -156,6 +156,7 @@ def block_of(content, text):
     return 12_288 + (content.index(text.encode()) - 12_288) // 262_144 * 262_144
 
 
+@pytest.mark.slow
 def test_a_block_that_cannot_be_read_is_found_and_the_store_goes_on_being_asked(home, files):
     place = files[DATABASE].index(texts(70, 71)[0].encode())
     damaged(home, files, database=flipped(files[DATABASE], 8 * place))
