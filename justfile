@@ -21,7 +21,7 @@ slow:
     uv run pytest -m 'slow and not stress and not clients and not browser and not postgres'
 
 # everything but the long tier: before a release, and each night
-all: lint test
+all: lint thorough
     uv run --group check pytest -n 3 -m '(slow or tools or postgres) and not stress and not clients and not browser'
     uv run pytest -m clients -n 0 tests/clients
     uv run --group browser pytest -m 'browser and not stress' tests/browser

@@ -216,7 +216,7 @@ def test_a_wrong_option_is_told_to_client_and_person(tmp_path):
 def test_without_standard_input_it_says_so_and_leaves():
     shell = [sys.executable, "-m", "hybrid_memory_mcp"]
     found = subprocess.run(
-        ["sh", "-c", 'exec "$@" <&-', "sh", *shell], capture_output=True, text=True, timeout=20, check=False
+        ["sh", "-c", 'exec "$@" <&-', "sh", *shell], capture_output=True, text=True, timeout=60, check=False
     )
     assert (found.returncode, found.stdout) == (1, "")
     assert "Traceback" not in found.stderr

@@ -1,8 +1,8 @@
 """Out as a folder of Markdown and in again: the same as out as JSON lines and in again, byte by byte."""
 
-from datetime import pytest
+from datetime import timedelta
 
-import timedelta
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import exported, filled, imported, opened, unseen
