@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hybrid_memory.lessons.commands import Command, Words
-from hybrid_memory.lessons.fixes import Fix, added_by, fix_by, head_of, is_within, shared_by
+from hybrid_memory.lessons.fixes import Fix, added_by, first_added_by, fix_by, head_of, is_within, shared_by
 from hybrid_memory.lessons.ruled_out import alternatives_to, rules_out
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Trust
 from hybrid_memory.requests import ForgetRequest, ListRequest, ReadRequest, UpdateRequest, Where, WriteRequest
@@ -83,7 +83,8 @@ class LessonBook:
         told: dict[str, Json] = {
             "worked": _shape(worked),
             "about": " ".join(about(failure, worked, fix)),
-            "added": [masked(word) for word in added_by(failure.command, worked)],
+            "options": sorted(_options(failure.command)) if fix is Fix.WORDS else [],
+            "added": [masked(word) for word in first_added_by(failure.command, worked)],
         }
         self._write(failure, text, told, self._lesson_of(failure.command))
 
@@ -165,10 +166,10 @@ def about(failure: Failure, worked: Command, fix: Fix) -> Words:
     within = is_within(failed, worked.words)
     if is_missing or fix is Fix.FOLDER or (within and fix is Fix.PROGRAM) or _is_of_the_program(failed[0], worked, fix):
         return failed[:1]
-    if fix is Fix.WORDS and not _has_option(failure.command, worked):
-        return ()
-    head = head_of(failed)
-    return head[: shared_by(failed, worked.words)] if within else head
+    head, shared = head_of(failed), shared_by(failed, worked.words)
+    if within and shared < len(head):
+        return failed[:shared]
+    return () if fix is Fix.WORDS and not _has_option(failure.command, worked) else head
 
 
 def _is_of_the_program(program: str, worked: Command, fix: Fix) -> bool:
@@ -212,6 +213,9 @@ def _speaks_of(lesson: Memory, command: Command) -> bool:
         return False
     if isinstance(added, list) and any(word in added for word in (*command.given, *command.words)):
         return False  # it is put right already
+    options = told.get("options")
+    if isinstance(options, list) and not set(options) <= _options(command):
+        return False
     return list(command.words[: len(head)]) == head
 
 
@@ -236,6 +240,10 @@ def _typed(command: Command) -> str:
 def _times(lesson: Memory) -> int:
     times = lesson.metadata.get("times")
     return times if isinstance(times, int) else 1
+
+
+def _options(command: Command) -> set[str]:
+    return {word.partition("=")[0] for word in command.words if word.startswith("-")}
 
 
 def _head(command: Command) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from enum import StrEnum
+from itertools import takewhile
 
 from hybrid_memory.lessons.commands import Command, Words
 from hybrid_memory.lessons.ruled_out import alternatives_to
@@ -65,6 +67,7 @@ def is_within(failed: Words, worked: Words) -> bool:
 
     ``git stash push`` is not ``git push``: plain words in front of a subcommand that has no arguments make another one of it.
     """
+    failed = (failed[0].removeprefix("./"), *failed[1:])
     rest = iter(worked)
     if not 0 < len(worked) - len(failed) <= _MOST_ADDED or not all(word in rest for word in failed):
         return False
@@ -79,9 +82,17 @@ def shared_by(failed: Words, worked: Words) -> int:
 
 
 def added_by(failed: Command, worked: Command) -> tuple[str, ...]:
-    """Return the words of a remedy that the failed command lacks: a command that has one of them is put right already."""
+    """Return the words of a remedy that the failed command lacks."""
     before = {*failed.words, *failed.given}
     return tuple(dict.fromkeys(word for word in (*worked.given, *worked.words) if word not in before))
+
+
+def first_added_by(failed: Command, worked: Command) -> tuple[str, ...]:
+    """Return the first of them that come together: a command that has one of these is put right already."""
+    place = shared_by(failed.words, worked.words)
+    following = failed.words[place : place + 1]
+    block = tuple(takewhile(lambda word: (word,) != following, worked.words[place:]))
+    return added_by(failed, replace(worked, words=block))
 
 
 def head_of(words: Words) -> Words:
