@@ -84,8 +84,8 @@ def makes_plain(text: str, again: str, right: str) -> bool:
 def _telling(line: str) -> set[str]:
     commands = commands_in(line)
     words = {word.partition("=")[0] for one in commands for word in one.words[1:] if word.startswith("-")}
-    words |= {word.partition("=")[0] for one in commands for given in one.given for word in given.split() if "<" not in word}
-    words |= {one.folder for one in commands if one.folder}
+    given = {word.partition("=")[0] for one in commands for told in one.given for word in told.split()}
+    words |= {word for word in given if "<" not in word} | {one.folder for one in commands if one.folder}
     return words | {one.words[0] for one in commands} or set(line.split())
 
 

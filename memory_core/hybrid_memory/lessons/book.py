@@ -45,11 +45,12 @@ _MISSING = re.compile(r"not found|not recognized|no such file|cannot find|not in
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A command that failed, and the line that names the error; ``of_the_code`` if that is about the code at hand."""
+    """A command that failed, and the line that names the error; ``of_the_code`` if that is about the code at hand, as ``of_tests`` is."""
 
     command: Command
     signature: str
     of_the_code: bool = False
+    of_tests: bool = False
 
 
 class LessonBook:
@@ -77,7 +78,7 @@ class LessonBook:
         Code that fails also works for other words (``pytest`` and ``pytest -k one``): only the very same words otherwise called tell more.
         """
         fix = fix_by(failure.command, worked)
-        if fix is None or (fix is Fix.WORDS and not _tells_more(failure, worked)):
+        if fix is None or (fix in {Fix.WORDS, Fix.ANOTHER} and not _tells_more(failure, worked)):
             return
         text = f"{_typed(failure.command)} failed: {failure.signature}. {_typed(worked)} worked instead."
         told: dict[str, Json] = {
@@ -195,7 +196,9 @@ def _tells_more(failure: Failure, worked: Command) -> bool:
     if failure.of_the_code:
         added = added_by(failed, worked)
         is_value = len(added) > 1 or any(_VALUE.search(word) for word in added)
-        return is_value and is_within(failed.words, worked.words) and _has_option(failed, worked)
+        return (
+            is_value and not failure.of_tests and is_within(failed.words, worked.words) and _has_option(failed, worked)
+        )
     return bool(added_by(failed, worked)) or _WRONG_WORD.search(failure.signature) is not None
 
 

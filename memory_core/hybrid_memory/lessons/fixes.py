@@ -11,6 +11,7 @@ from hybrid_memory.lessons.commands import Command, Words
 from hybrid_memory.lessons.ruled_out import alternatives_to
 
 _MOST_ADDED = 6  # words: "docker compose exec -T api"
+_PIECE = re.compile(r"[A-Za-z]{2,}")
 _PLAIN = re.compile(r"[A-Za-z][\w-]*")
 _GROUPS = frozenset(
     {
@@ -41,6 +42,7 @@ class Fix(StrEnum):
 
     PROGRAM = "program"  # another program or prefix: ``npm test`` and ``pnpm test``, ``pytest`` and ``uv run pytest``
     WORDS = "words"  # the same program and subcommand: ``git push`` and ``git push -u origin main``
+    ANOTHER = "another"  # a command that has a word of it: ``prisma migrate`` and ``npm run db:migrate``; only as the very next one
     FOLDER = "folder"
     GIVEN = "given"  # variables, or what was sourced or had to be run before: ``CI=1 npm test``
 
@@ -59,7 +61,11 @@ def fix_by(failed: Command, worked: Command) -> Fix | None:
         return None
     if _is_by_another_program(failed.words, worked.words):
         return Fix.PROGRAM
-    return Fix.WORDS if _is_alike(failed.words, worked.words) else None
+    if _is_alike(failed.words, worked.words):
+        return Fix.WORDS
+    is_another = failed.words[0] != worked.words[0]
+    subcommand = set(head_of(failed.words)[1:]) - _GROUPS
+    return Fix.ANOTHER if is_another and not subcommand.isdisjoint(_PIECE.findall(" ".join(worked.words[1:]))) else None
 
 
 def is_within(failed: Words, worked: Words) -> bool:
@@ -121,6 +127,8 @@ def _is_alike(failed: Words, worked: Words) -> bool:
         return False
     first, second = set(failed[len(head) :]), set(worked[len(head) :])
     shared = len(first & second)
+    if len(failed) == len(worked) and sum(one != other for one, other in zip(failed, worked, strict=True)) == 1:
+        return True
     return first <= second or second <= first or 2 * shared >= _LEAST_SHARED * (len(first) + len(second))
 
 

@@ -207,7 +207,9 @@ def test_a_file_without_questions_is_refused_by_its_name(tmp_path, data, problem
 
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8", categories=["L"]), min_size=1))
-QUESTION = {"question": st.text(st.characters(codec="utf-8", categories=["L", "P", "Zs"]), min_size=1).map("a{}".format)}
+QUESTION = {
+    "question": st.text(st.characters(codec="utf-8", categories=["L", "P", "Zs"]), min_size=1).map("a{}".format)
+}
 QUESTIONS = st.one_of(st.fixed_dictionaries(QUESTION | {told: WORDS}) for told in ("answer", "evidence"))
 
 
