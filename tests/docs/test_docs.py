@@ -78,7 +78,7 @@ def lines_of(function):
 def test_every_function_fits_a_screen_of_60_lines():
     too_long = [
         f"{file.name}:{node.lineno} {node.name}"
-        for folder in ("memory_core", "server", "prompts", "compat")
+        for folder in ("memory_core", "server", "prompts", "extras")
         for file in (PROJECT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > 60
@@ -127,7 +127,8 @@ def test_every_file_and_name_that_a_page_for_contributors_points_to_exists(name)
     page = (PROJECT / name).read_text(encoding="utf-8")
     missing = []
     for path, symbol in re.findall(r"`([\w./-]+/[\w.-]+\.py)`(?: `([\w.]+)`)?", page):
-        found = [PROJECT / root / path for root in ("memory_core", "server", "prompts", "compat", ".")]
+        roots = ("memory_core", "server", "prompts", *(PROJECT / "extras").iterdir(), ".")
+        found = [PROJECT / root / path for root in roots]
         text = next((file.read_text(encoding="utf-8") for file in found if file.is_file()), "")
         missing += [path] if not text else [f"{path} {one}" for one in symbol.split(".") if one not in text]
     assert missing == []
