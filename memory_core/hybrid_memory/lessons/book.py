@@ -90,7 +90,7 @@ class LessonBook:
         self._write(failure, text, told, self._lesson_of(failure.command))
 
     def forget(self, worked: Command) -> None:
-        """Forget the lessons that a command which works proves wrong; of those about more than it, note that they are not about this one."""
+        """Forget the lessons that a command which works proves wrong; of those about more, note that they are not about this one."""
         wrong = [one for one in self._lessons(worked) if _shape_of(one) == _shape(worked) or _speaks_of(one, worked)]
         narrower = [one for one in wrong if one.metadata.get("head", _head(worked)) != _head(worked)]
         for one in narrower:
@@ -158,8 +158,8 @@ class LessonBook:
 def about(failure: Failure, worked: Command, fix: Fix) -> Words:
     """Return with which words the commands begin that a lesson is about, besides the one that failed; none for no other.
 
-    What was sourced or chosen, and a variable named like the program, is about the whole program; an option in front of the subcommand about
-    all before it, another one about the subcommand.
+    What was sourced or chosen, and a variable named like the program, is about the whole program; words in front of the subcommand are
+    about all before them, an option behind it about the subcommand.
     Other arguments alone (``record.sh``, ``record.sh 3s``) say nothing of other commands.
     """
     failed, error = failure.command.words, failure.signature
@@ -189,8 +189,8 @@ def _has_option(failed: Command, worked: Command) -> bool:
 def _tells_more(failure: Failure, worked: Command) -> bool:
     """Return True if other words tell what was wrong with a command.
 
-    Not if it only lacks words that the error does not call wrong (``fmt --check`` and ``fmt``). Code that fails works for other tests,
-    or is changed by ``--fix``: there only options with values tell more.
+    Not if it only lacks words that the error does not call wrong (``fmt --check`` and ``fmt``). Code that fails works for other tests, or
+    is changed by ``--fix``: there only options with values tell more.
     """
     failed = failure.command
     if failure.of_the_code:
@@ -205,21 +205,23 @@ def _tells_more(failure: Failure, worked: Command) -> bool:
 def _speaks_of(lesson: Memory, command: Command) -> bool:
     """Return True if a lesson is to be told before a command."""
     told = lesson.metadata
+    same = _shape_of(lesson) == _shape(command)
     if "worked" not in told:
-        return _shape_of(lesson) == _shape(command) and _times(lesson) >= REPEATED
-    head, added = str(told.get("about")).split(), told.get("added")
+        return same and _times(lesson) >= REPEATED
+    head = str(told.get("about", "")).split()
     if not head:
         return told.get("typed") == masked(command.line)
-    if _shape_of(lesson) == _shape(command):
-        return True
-    if told.get("folder") != command.folder or _works_tag(command) in lesson.tags:
-        return False
-    if isinstance(added, list) and any(word in added for word in (*command.given, *command.words)):
-        return False  # it is put right already
-    options = told.get("options")
-    if isinstance(options, list) and not set(options) <= _options(command):
-        return False
-    return list(command.words[: len(head)]) == head
+    return same or (list(command.words[: len(head)]) == head and _is_like_it(lesson, command))
+
+
+def _is_like_it(lesson: Memory, command: Command) -> bool:
+    """Return True for a command in the same folder, with the same options, that is not put right already."""
+    told = lesson.metadata
+    added, options = (
+        set(map(str, found)) if isinstance(found := told.get(key), list) else set() for key in ("added", "options")
+    )
+    is_there = told.get("folder") == command.folder and _works_tag(command) not in lesson.tags
+    return is_there and added.isdisjoint((*command.given, *command.words)) and options <= _options(command)
 
 
 def _is_the_persons(memory: Memory) -> bool:

@@ -171,7 +171,7 @@ def plain(word: str) -> str:
             return '"..."'
         word = inner
     word = _ADDRESS.sub("<url>", word)
-    option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    option, equals, value = word.partition("=") if word.startswith("-") or _ASSIGNMENT.match(word) else ("", "", word)
     if _is_path(value):
         value = "<path>"
     elif "<url>" not in value:

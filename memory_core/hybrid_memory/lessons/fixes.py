@@ -33,7 +33,7 @@ _GROUPS = frozenset(
 )
 _ASKING = frozenset(
     {"--version", "-V", "--help", "-h", "help", "version", "--list"}
-)  # what follows a failure, and mends nothing
+)  # follow a failure, and mend nothing
 _LEAST_SHARED = 0.5  # of the words behind the subcommand, those that both commands have
 
 
@@ -42,7 +42,7 @@ class Fix(StrEnum):
 
     PROGRAM = "program"  # another program or prefix: ``npm test`` and ``pnpm test``, ``pytest`` and ``uv run pytest``
     WORDS = "words"  # the same program and subcommand: ``git push`` and ``git push -u origin main``
-    ANOTHER = "another"  # a command that has a word of it: ``prisma migrate`` and ``npm run db:migrate``; only as the very next one
+    ANOTHER = "another"  # the next command, with its subcommand: ``prisma migrate`` and ``npm run db:migrate``
     FOLDER = "folder"
     GIVEN = "given"  # variables, or what was sourced or had to be run before: ``CI=1 npm test``
 
@@ -53,23 +53,19 @@ def fix_by(failed: Command, worked: Command) -> Fix | None:
         if failed.folder != worked.folder:
             return Fix.FOLDER
         return Fix.GIVEN if set(worked.given) - set(failed.given) else None
-    if not _ASKING.isdisjoint(added_by(failed, worked)):
+    within = is_within(failed.words, worked.words)
+    if not _ASKING.isdisjoint(added_by(failed, worked)) or (failed.folder != worked.folder and not within):
         return None
-    if is_within(failed.words, worked.words):
-        return Fix.WORDS if failed.words[0] == worked.words[0] else Fix.PROGRAM
-    if failed.folder != worked.folder:
-        return None
-    if _is_by_another_program(failed.words, worked.words):
+    if failed.words[0] == worked.words[0]:
+        return Fix.WORDS if within or _is_alike(failed.words, worked.words) else None
+    if within or _is_by_another_program(failed.words, worked.words):
         return Fix.PROGRAM
-    if _is_alike(failed.words, worked.words):
-        return Fix.WORDS
-    is_another = failed.words[0] != worked.words[0]
     subcommand = set(head_of(failed.words)[1:]) - _GROUPS
-    return Fix.ANOTHER if is_another and not subcommand.isdisjoint(_PIECE.findall(" ".join(worked.words[1:]))) else None
+    return None if subcommand.isdisjoint(_PIECE.findall(" ".join(worked.words[1:]))) else Fix.ANOTHER
 
 
 def is_within(failed: Words, worked: Words) -> bool:
-    """Return True if a command is the failed one with more words in between, or before it: ``git -c NAME=VALUE push``, ``uv run pytest``.
+    """Return True if a command is the failed one with more words in it or before it: ``git -c NAME=VALUE push``, ``uv run pytest``.
 
     ``git stash push`` is not ``git push``: plain words in front of a subcommand that has no arguments make another one of it.
     """
@@ -110,8 +106,6 @@ def head_of(words: Words) -> Words:
 
 
 def _is_by_another_program(failed: Words, worked: Words) -> bool:
-    if failed[0] == worked[0]:
-        return False
     if worked[0] in alternatives_to(failed[0]):
         return set(_arguments(failed)[1:]) <= set(_arguments(worked))
     rest = failed[1:]

@@ -51,7 +51,7 @@ def eval_(
 ) -> None:
     """Ask your own questions as an assistant does, and count the right answers. This does not count as using a memory.
 
-    A memory is right if it holds all words of the answer, or is one of the evidence. --embedder and --scorer also ask a temporary copy of the store.
+    A memory is right if it holds all words of the answer, or is one of the evidence. --embedder and --scorer also ask a temporary copy.
     """
     with one_line_errors():
         with named_file(file):
