@@ -3,9 +3,17 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.project_names import PREFIX, check_project_name, project_namespace, project_of, shown_project
+from hybrid_memory.project_names import (
+    PREFIX,
+    check_project_name,
+    namespace_name,
+    project_namespace,
+    project_of,
+    shown_project,
+)
 from hybrid_memory.validation import check_name
 
 NAMES = st.text(string.ascii_letters + string.digits + "._- äß日", min_size=1, max_size=20)
@@ -41,9 +49,7 @@ def test_the_namespace_can_be_stored_and_tells_its_project(name, person):
         assert project_of(namespace) == named
 
 
-@pytest.mark.parametrize(
-    "name", ["", " ", "../x", "a/b", ".", "..", "x\n", "a@b", "project:x", "auto", "OFF", "x" * 10_000, "a\u202eb"]
-)
+@each("name", ["", " ", "../x", "a/b", ".", "..", "x\n", "a@b", "project:x", "auto", "OFF", "x" * 10_000, "a\u202eb"])
 def test_what_is_no_projects_name_is_refused_without_being_repeated(name):
     with pytest.raises(InvalidInput) as refused:
         check_project_name("project", name)
@@ -55,8 +61,8 @@ def test_a_persons_namespace_is_of_no_project():
     assert project_of("ada") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
+@each(
+    "name, shown",
     [
         ("shopfront-1b1cddb5548d88ba", "shopfront"),
         ("acme", "acme"),
@@ -66,3 +72,18 @@ def test_a_persons_namespace_is_of_no_project():
 )
 def test_a_project_is_shown_without_the_digits_of_its_repository(name, shown):
     assert shown_project(name) == shown
+
+
+OF_A_REPOSITORY = "project:shopfront-1b1cddb5548d88ba@bob"
+
+
+def test_a_namespace_is_called_as_people_call_it():
+    assert [
+        namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work", OF_A_REPOSITORY)
+    ] == [
+        "yours",
+        "project acme",
+        "project acme of bob",
+        "work",
+        "project shopfront of bob",
+    ]

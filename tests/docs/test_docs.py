@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.model import Scope
@@ -28,10 +29,10 @@ def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
     assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def test_mcp_json_depends_on_no_folder_and_the_readme_shows_the_shape_and_the_full_path_that_print_shows():
+def test_mcp_json_depends_on_no_folder_and_the_page_shows_the_shape_and_the_full_path_that_print_shows():
     ours = json.loads((PROJECT / "mcp.json").read_text(encoding="utf-8"))["mcpServers"]["memory"]
     assert [ours["command"], *ours["args"]] == ["uv", "run", "--quiet", "--no-dev", "hybrid-memory-mcp"]
-    shown = re.search(r"```json\n(.*?)```", README, re.DOTALL)
+    shown = re.search(r"```json\n(.*?)```", (PROJECT / "docs" / "install.md").read_text(encoding="utf-8"), re.DOTALL)
     assert shown is not None
     entry = json.loads(shown.group(1))["mcpServers"]["memory"]
     assert list(entry) == ["command", "args"]
@@ -52,9 +53,7 @@ def test_what_uv_installs_by_default_is_what_the_tests_need():
     }
 
 
-@pytest.mark.parametrize(
-    "page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").rglob("*.md")), ids=lambda page: page.name
-)
+@each("page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").rglob("*.md")))
 def test_every_link_between_our_pages_leads_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
@@ -99,9 +98,9 @@ def test_the_page_of_what_an_assistant_sees_names_every_tool_and_every_argument_
     assert all(f"`{name}`" in ANSWERS for name in write.takes.model_fields)
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@each("client", CLIENTS)
 def test_the_readme_tells_of_each_client_what_to_type_and_what_to_do_then(client):
-    (row,) = [line for line in README.splitlines() if f"`hybrid-memory-mcp install {client.name}`" in line]
+    (row,) = [line for line in README.splitlines() if line.startswith("| ") and f": `{client.name}` |" in line]
     assert all(part in row for part in client.next_step.split("; ")[0].split(" and ")), client.next_step
     assert ("when the model calls" in row) == (client.hooks is None)
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.lessons.commands import Command, commands_in
 from hybrid_memory.lessons.fixes import Fix, first_added_by, fix_by, is_within
@@ -14,8 +14,8 @@ def fix(failed, worked):
     return fix_by(commands_in(failed)[-1], commands_in(worked)[-1])
 
 
-@pytest.mark.parametrize(
-    ("failed", "worked", "kind"),
+@each(
+    "failed, worked, kind",
     [
         ("npm test", "pnpm test", Fix.PROGRAM),
         ("pytest", "uv run pytest", Fix.PROGRAM),
@@ -50,8 +50,8 @@ def test_another_program_other_options_or_another_folder_put_a_command_right(fai
     assert fix(failed, worked) is kind
 
 
-@pytest.mark.parametrize(
-    ("failed", "worked"),
+@each(
+    "failed, worked",
     [
         ("npm test", "npm install"),
         ("npm test", "npm test"),
@@ -91,8 +91,8 @@ def test_options_anywhere_put_a_command_right(failed, options, place):
     assert fix_by(failed, replace(failed, words=words)) in {Fix.WORDS, Fix.PROGRAM}
 
 
-@pytest.mark.parametrize(
-    ("failed", "worked", "words"),
+@each(
+    "failed, worked, words",
     [
         ("docker compose exec db psql", "docker compose exec -T db psql -c 'select 1'", ("-T",)),
         ("git push", "git push -u origin main", ("-u", "origin", "main")),
