@@ -23,7 +23,6 @@ from hybrid_memory_mcp.cli import (
     evaluating,
     exporting,
     importing,
-    inspecting,
     memories,
     migrating,
     project,
@@ -102,7 +101,7 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
 
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
-_add(START, inspecting.inspect, "inspect")
+_add_extra(START, "inspect", "inspect")
 _add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand)
 _add(MEMORIES, seeing.search, 'search "Where does Ada live?"', cls=TextCommand)
 _add(MEMORIES, seeing.timeline, "timeline --as-of '1 March'")

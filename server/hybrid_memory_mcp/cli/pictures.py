@@ -14,8 +14,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from hybrid_memory_mcp.cli.output import shown
-from hybrid_memory_mcp.inspector.calendar import date_in_words
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES
+from hybrid_memory_mcp.words.tier_words import TIER_NAMES
+from hybrid_memory_mcp.words.times_and_numbers import date_in_words
 
 BAR_ROWS = 3
 TIER_STYLES: Mapping[str, str] = {

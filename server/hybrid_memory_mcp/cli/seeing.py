@@ -30,7 +30,7 @@ from hybrid_memory_mcp.cli.memory_text import marks_of
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, one_line_errors, print_json, shown
 from hybrid_memory_mcp.cli.pictures import TIER_STYLES, Glyphs, day
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES
+from hybrid_memory_mcp.words.tier_words import TIER_NAMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
