@@ -153,7 +153,7 @@ def next_event(answer):
 def ended(hub, url):
     """Wait until nobody listens there any more."""
     host, _, port = url.removeprefix("http://").partition("/")[0].rpartition(":")
-    wait_for(lambda: hub.hub._inspection._serving is None)
+    wait_for(lambda: hub.hub._lasting["inspect"]._serving is None)
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, int(port)), timeout=TIMEOUT_SECONDS).close()
     return True
@@ -218,7 +218,7 @@ def test_a_token_that_was_not_used_goes_with_its_command(home, hub):
         with Command(home) as leaving:
             pass
         browser = Browser(staying.url).enter()
-        wait_for(lambda: hub.hub._inspection._commands == 1)
+        wait_for(lambda: hub.hub._lasting["inspect"]._commands == 1)
         assert Browser(leaving.url).get("/" + Browser(leaving.url).path).status == 403
         assert browser.get("/").status == 200
 
@@ -306,7 +306,7 @@ def test_what_cannot_be_had_is_said_and_nothing_is_left_running(home, hub, given
     told = Command(home, **given).told()
     assert problem in told["message"]
     assert told["code"] == "invalid_input"
-    assert hub.hub._inspection._serving is None
+    assert hub.hub._lasting["inspect"]._serving is None
 
 
 def test_a_port_that_somebody_has_is_said(home, hub):

@@ -3,8 +3,12 @@ from datetime import UTC
 import pytest
 from tests.server.views.conftest import clock, machine, moves, say, say_in, scope, service  # noqa: F401 - fixtures
 
-from hybrid_memory_inspector.views.table import view_named
+from hybrid_memory_inspector.views.table import VIEWS
 from hybrid_memory_mcp.views.view import ViewRequest
+
+
+def view_named(name):
+    return next(view for view in VIEWS if view.name == name)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.testing import FakeClock
-from hybrid_memory_inspector.views.table import view_named
+from hybrid_memory_inspector.views.health import load
+from hybrid_memory_mcp.views import now
 from hybrid_memory_mcp.views.view import ViewRequest
 
 SCOPE = Scope(session="s")
@@ -35,9 +36,7 @@ def kept(home):
 
 
 def health(service, home, clients=list, **parameters):
-    return view_named("health").load(
-        service, ViewRequest(scope=SCOPE, parameters=parameters, home=home, clients=clients)
-    )
+    return load(service, ViewRequest(scope=SCOPE, parameters=parameters, home=home, clients=clients))
 
 
 def says(shown, words):
@@ -112,7 +111,7 @@ def test_what_is_doubtful_is_a_warning_that_leads_to_review(kept, home, machine)
 
 def test_now_names_all_that_health_warns_of(kept, home, machine):
     kept.write(SCOPE, WriteRequest(content="Ada lives in Rome.", origin=Origin.TOOL))
-    needs = view_named("now").load(kept, ViewRequest(scope=SCOPE, home=home))["needs"]
+    needs = now.load(kept, ViewRequest(scope=SCOPE, home=home))["needs"]
     assert [(one["kind"], one["command"]) for one in needs] == [
         ("untrusted", ""),
         ("health", "hybrid-memory-mcp backup"),
