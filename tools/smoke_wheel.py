@@ -31,7 +31,7 @@ from hybrid_memory_testing import memory_for_tests
 
 assert StaticEmbedder().embed(["hello"]).shape == (1, 256)
 assert resources.files("hybrid_memory_prompts").joinpath("_quote.md.j2").is_file()
-for part in ("", "_mcp", "_prompts", "_adapters", "_dbgpt", "_testing"):
+for part in ("", "_mcp", "_prompts", "_adapters", "_dbgpt", "_inspector", "_testing"):
     package = f"hybrid_memory{part}"
     assert resources.files(package).joinpath("py.typed").is_file(), package
 Renderer()

@@ -20,7 +20,7 @@ import typer
 from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.cli import project
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, zone_here
 from hybrid_memory_mcp.cli.output import fail, note, one_line_errors
 from hybrid_memory_mcp.relay import connecting, paths, protocol
 from hybrid_memory_mcp.relay.chosen_store import variables_for_hub
@@ -73,7 +73,12 @@ def inspect(
         from hybrid_memory.settings import client_settings
 
         folder = client_settings(home=home, namespace=namespace).folder().absolute()
-        asked = _place(home, namespace) | {"host": host, "port": port, "idle_seconds": idle * _MINUTE, "zone": _zone()}
+        asked = _place(home, namespace) | {
+            "host": host,
+            "port": port,
+            "idle_seconds": idle * _MINUTE,
+            "zone": zone_here(),
+        }
         for name in _ENDING_SIGNALS & set(dir(signal)):
             signal.signal(getattr(signal, name), signal.default_int_handler)
         inspecting = _Inspecting(folder, asked, opens=not no_browser, as_json=as_json, idle=idle)
@@ -184,12 +189,6 @@ def _place(home: Path | None, namespace: str | None) -> dict[str, Any]:
     if of_project is None:
         return {"namespace": place.personal, "personal": None}
     return {"namespace": of_project, "personal": place.personal}
-
-
-def _zone() -> str | None:
-    from hybrid_memory.settings import client_settings
-
-    return client_settings().timezone or os.environ.get("TZ", "").removeprefix(":") or None  # noqa: TID251 - handed on
 
 
 @contextmanager

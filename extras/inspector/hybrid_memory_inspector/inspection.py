@@ -13,11 +13,9 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import anyio
 import anyio.abc
@@ -41,6 +39,7 @@ from hybrid_memory_mcp.relay.protocol import pack
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.http_serving import ServingLimits, serve_app
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
+from hybrid_memory_mcp.views.view import zone_named
 
 IDLE, HUB_LEAVES, PAGE_ENDED = "idle", "hub", "page"  # why a page ended
 
@@ -217,7 +216,7 @@ class Inspection:
             memory=self._memory,
             scope=scope,
             home=self._home,
-            zone=_zone(looker.zone),
+            zone=zone_named(looker.zone),
             clients=self._clients,
             operation=self._operate,
         )
@@ -297,10 +296,3 @@ async def _until_closed(stream: socket.socket) -> None:
 async def _until_unused(door: Door[Looker], seconds: float) -> None:
     while door.unused_seconds < seconds:  # noqa: ASYNC110 - time passing is no event
         await anyio.sleep(min(_LOOK_SECONDS, seconds))
-
-
-def _zone(name: str | None) -> tzinfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None

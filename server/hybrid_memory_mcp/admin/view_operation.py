@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import tzinfo
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_mcp.views.view import ViewRequest
+from hybrid_memory_mcp.views.view import ViewRequest, zone_named
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import OperationRequest
@@ -33,17 +31,9 @@ def view(request: OperationRequest) -> dict[str, Any]:
     asked = ViewRequest(
         scope=replace(request.scope, personal=request.arguments.get("personal")),
         parameters={str(key): str(value) for key, value in given.items()},
-        zone=_zone(request.arguments.get("zone")),
+        zone=zone_named(request.arguments.get("zone")),
         home=request.home,
         clients=request.clients,
     )
     shown: dict[str, Any] = request.run(lambda service: load(service, asked))
     return shown
-
-
-def _zone(name: Any) -> tzinfo | None:
-    """Return the zone of a name; None, which is that of this process, where nobody tells one or the system does not know it."""
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Memory, Scope
@@ -67,3 +68,11 @@ def told(service: MemoryService, request: ViewRequest, memory: Memory) -> dict[s
     ``memory`` is as the store holds it: what a read returned is masked already, `MemoryService.revealed` gives it whole.
     """
     return memory_as_json(memory if request.reveal else service.secrets.shown(memory), service.now())
+
+
+def zone_named(name: str | None) -> tzinfo | None:
+    """Return the zone of a name; None, which is that of this process, where nobody tells one or the system does not know it."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None

@@ -104,7 +104,7 @@ class _Actions:
         told = f"{count} {'memory goes' if count == 1 else 'memories go'} for good; type {count} to erase"
         if _wants_json(request):
             error = {"code": "confirmation_needed", "message": told, "field": "typed"}
-            return _json({"error": error, "count": count, "goes": dict(seen)}, HTTPStatus.CONFLICT)
+            return json_response({"error": error, "count": count, "goes": dict(seen)}, HTTPStatus.CONFLICT)
         values = {"title": "Erase for good?", "said": told, "seen": seen, "ids": seen["ids"]}
         return self._page(asked, given, HTTPStatus.CONFLICT, values)
 
@@ -112,7 +112,7 @@ class _Actions:
         self, request: Request, asked: ViewRequest, given: Mapping[str, Any], done: Mapping[str, Any]
     ) -> Response:
         if _wants_json(request):
-            return _json(done)
+            return json_response(done)
         return self._page(asked, given, HTTPStatus.OK, {"title": "Done", "said": done["done"], "done": done})
 
     def _refuse(
@@ -123,7 +123,7 @@ class _Actions:
             told = {"code": error_code(error), "message": str(error)}
             if isinstance(error, InvalidInput):
                 told |= {"field": error.field, "message": f"{error.field}: {error.problem}"}
-            return _json({"error": told}, status)
+            return json_response({"error": told}, status)
         return self._page(asked, given, status, {"title": "Nothing was changed", "said": str(error)})
 
     def _page(self, asked: ViewRequest, given: Mapping[str, Any], status: int, values: Mapping[str, Any]) -> Response:
@@ -214,7 +214,8 @@ def _wants_json(request: Request) -> bool:
     return request.headers.get("accept", "").startswith("application/json")
 
 
-def _json(value: Mapping[str, Any], status: int = HTTPStatus.OK) -> Response:
+def json_response(value: Mapping[str, Any], status: int = HTTPStatus.OK) -> Response:
+    """Return an answer that is JSON in UTF-8."""
     text = json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
     return Response(text, status_code=status, media_type="application/json")
 

@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
-from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope as AsgiScope
 
@@ -30,7 +28,8 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound, error_code
 from hybrid_memory.model import Scope
 from hybrid_memory_inspector.page import actions
-from hybrid_memory_inspector.page.rendering import STATIC, Frame, address, environment, render_error, render_view
+from hybrid_memory_inspector.page.actions import json_response
+from hybrid_memory_inspector.page.rendering import STATIC, Frame, environment, render_error, render_view
 from hybrid_memory_inspector.views.map import points
 from hybrid_memory_inspector.views.table import VIEWS, View
 from hybrid_memory_mcp.runtime.error_log import log_failure
@@ -89,13 +88,10 @@ class PageResources:
         return ViewRequest(scope=scope, parameters=parameters, zone=self.zone, home=self.home, clients=self.clients)
 
 
-def build_page_app(
-    resources: PageResources, *, routes: Sequence[BaseRoute] = (), middleware: Sequence[Middleware] = ()
-) -> Starlette:
-    """Return the application of the page; ``routes`` come before those of the views, ``middleware`` before everything."""
+def build_page_app(resources: PageResources) -> Starlette:
+    """Return the application of the page."""
     pages = _Pages(resources)
     own = [
-        *routes,
         *actions.routes(resources),
         Route("/map/points.bin", _points(resources, pages.asked)),
         Mount("/static", _Files(directory=STATIC), name="static"),
@@ -111,7 +107,6 @@ def build_page_app(
     ]
     app = Starlette(
         routes=own,
-        middleware=middleware,
         exception_handlers={HTTPException: pages.refuse, Exception: pages.fail},
     )
     app.router.redirect_slashes = False
@@ -227,20 +222,6 @@ class _Files(StaticFiles):
         response = await super().get_response(path, scope)
         response.headers["cache-control"] = _KEEP_BUT_ASK
         return response
-
-
-def json_response(value: Any, status: int = HTTPStatus.OK) -> Response:
-    """Return an answer that is JSON in UTF-8."""
-    return Response(
-        json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace"),
-        status_code=status,
-        media_type="application/json",
-    )
-
-
-def redirect(path: str, parameters: Mapping[str, object] | None = None) -> Response:
-    """Return what sends a browser to another page after an action."""
-    return RedirectResponse(str(URL(address(path, parameters))), status_code=HTTPStatus.SEE_OTHER)
 
 
 def _pattern(path: str) -> str:
