@@ -148,7 +148,7 @@ def share_bar(share: float, width: int, glyphs: Glyphs, *, style: str = "") -> T
 
 
 def life(told: Mapping[str, Any], width: int, glyphs: Glyphs) -> list[Text]:
-    """Return the picture of a memory's life (`inspector.life.life_of`): a row for each part of memory it stood in, over its time.
+    """Return the picture of a memory's life (`views.life.life_of`): a row for each part of memory it stood in, over its time.
 
     A version begins with a dot.
     """

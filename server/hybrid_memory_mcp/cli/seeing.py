@@ -1,6 +1,6 @@
 """The commands that show memory as the page does: search, timeline, tiers; and what `show` adds of a memory's life.
 
-They print what the inspector's views load, by operation `view`. On a terminal with pictures, in a pipe a line for each memory, with
+They print what `hybrid_memory_mcp.views` load, by operation `view`. On a terminal with pictures, in a pipe a line for each memory, with
 ``--json`` the view's whole data.
 """
 

@@ -2,7 +2,7 @@
 
 ``since`` is that last look, None where nobody has looked before; ``learned`` counts what came since then (``new``, ``corrected``) and has
 the newest of it, or, where nothing did, what came last. ``contradictions`` are the first of those in Review, ``needs`` all that needs the
-person (`inspector.needs`). ``tiers`` are those through which a memory goes, each with some of its memories (``count`` counts all, ``room``
+person (`views.needs`). ``tiers`` are those through which a memory goes, each with some of its memories (``count`` counts all, ``room``
 how many one conversation may have there); a memory in short-term has ``enhanced`` of ``enhanced_of``, the repetitions and recalls that
 carry it on, one that has moved ``moved_at`` and ``why``. ``happened`` are the latest changes, newest first, in plain words.
 """

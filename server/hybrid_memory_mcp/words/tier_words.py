@@ -42,7 +42,7 @@ TIER_WORDS: Mapping[Tier, TierWords] = {
         "Something that happened, kept with its time.",
     ),
 }
-"""`chat_app/state.js` and `page/static/map.js` say the same."""
+"""The card in a chat and the map say the same (`tests/inspector/test_tier_names.py`)."""
 
 TIER_NAMES: Mapping[str, str] = {tier.value: words.short for tier, words in TIER_WORDS.items()}
 """The short words by the tier's name in JSON."""

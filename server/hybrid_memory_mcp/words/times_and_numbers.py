@@ -1,6 +1,6 @@
 """Times and numbers as a person reads them. Pure: the moment and the zone are given.
 
-`page/static/core.js` has the same words for times, so that a page that stays open goes on telling how long ago something was.
+The script of the page has the same words for times, so that a page that stays open goes on telling how long ago something was.
 """
 
 from __future__ import annotations

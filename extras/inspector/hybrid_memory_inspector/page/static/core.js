@@ -118,7 +118,7 @@ export function meant() {
 
 const UNITS = [[90 * 60, 60, "minute"], [22 * 3600, 3600, "hour"], [14 * 86400, 86400, "day"], [60 * 86400, 7 * 86400, "week"], [2 * 31557600, 2630016, "month"]];
 
-/** How long ago a moment was, in the words of `page/words.py`. @param {string} iso @param {number} [now] */
+/** How long ago a moment was, in the words of `hybrid_memory_mcp/words/times_and_numbers.py`. @param {string} iso @param {number} [now] */
 export function relative(iso, now = Date.now()) {
   const seconds = (now - Date.parse(iso)) / 1000;
   const size = Math.abs(seconds);

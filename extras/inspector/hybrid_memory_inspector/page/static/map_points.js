@@ -1,4 +1,4 @@
-// The points of a map as typed arrays, from the block of bytes that `/map/points.bin` gives (inspector/map_points.py describes it).
+// The points of a map as typed arrays, from the block of bytes that `/map/points.bin` gives (`packed` in views/map.py describes it).
 
 export const NEVER = 0xffffffff;
 export const NOWHERE = 255;
