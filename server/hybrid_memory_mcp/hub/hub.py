@@ -519,12 +519,11 @@ class Hub:
     async def _serve_lasting(self, stream: socket.socket, hello: Hello, operation: str) -> None:
         """Serve an operation of an extra that lasts as long as its connection."""
         try:
+            # Imported in a thread, when it is asked for first: the hub's clients do not wait for it.
+            kind = await anyio.to_thread.run_sync(load_extra, _LASTING, operation)
             if operation not in self._lasting:
-                # Imported in a thread, when it is asked for first: the hub's clients do not wait for it.
-                kind = await anyio.to_thread.run_sync(load_extra, _LASTING, operation)
-                resources = self._resources
-                made = kind(resources.home, resources.provider, resources.random_source, self.registry.describe)
-                self._lasting.setdefault(operation, made)
+                its = self._resources
+                self._lasting[operation] = kind(its.home, its.provider, its.random_source, self.registry.describe)
             await self._lasting[operation].serve(self._group, stream, hello.given, partial(_send, stream))
         except Exception as error:  # noqa: BLE001 - the last line before the command
             await _send(stream, _failure_frame(operation, error))
