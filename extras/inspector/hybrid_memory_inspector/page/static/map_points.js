@@ -1,7 +1,6 @@
 // The points of a map as typed arrays, from the block of bytes that `/map/points.bin` gives (`packed` in views/map.py describes it).
 
 export const NEVER = 0xffffffff;
-export const NOWHERE = 255;
 const PINNED = 128;
 
 /**
