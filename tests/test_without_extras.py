@@ -50,7 +50,7 @@ provider = ServiceProvider(lambda: MemoryService.open(Path(home)))
 anyio.run(talk, provider)
 provider.close(None)
 for name in commands:
-    done = CliRunner().invoke(app, [name, "word", "--option"])
+    done = CliRunner().invoke(app, [name])
     found[name] = done.exit_code, done.output
 found["help"] = CliRunner().invoke(app, ["--help"]).output
 print(json.dumps(found))

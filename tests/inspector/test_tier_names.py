@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import hybrid_memory_inspector
-from hybrid_memory_mcp.words.tier_words import TIER_NAMES, TIER_WORDS
+from hybrid_memory_mcp.memory_words import TIER_NAMES
+from hybrid_memory_mcp.words.tier_words import TIER_WORDS
 
 FOLDER = Path(hybrid_memory_inspector.__file__).parent
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from hybrid_memory_mcp.cli.output import shown
-from hybrid_memory_mcp.words.tier_words import TIER_NAMES
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.words.times_and_numbers import date_in_words
 
 BAR_ROWS = 3

@@ -19,13 +19,14 @@ from jinja2 import Environment, FileSystemLoader, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from hybrid_memory.project_names import PERSON, PREFIX, project_of, shown_project
+from hybrid_memory.project_names import namespace_name
 from hybrid_memory.text import visible
 from hybrid_memory_inspector.views.table import VIEWS, View
 from hybrid_memory_mcp import __version__
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.words import times_and_numbers as words
 from hybrid_memory_mcp.words.client_words import client_name
-from hybrid_memory_mcp.words.tier_words import TIER_NAMES, TIER_WORDS
+from hybrid_memory_mcp.words.tier_words import TIER_WORDS
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
@@ -120,15 +121,6 @@ def environment() -> Environment:
         "TIER_NAMES": TIER_NAMES,
     }
     return made
-
-
-def namespace_name(namespace: str) -> str:
-    """Return how a person calls a namespace: "yours", "project acme"."""
-    project = project_of(namespace)
-    if project is None:
-        return "yours" if namespace == PERSON else namespace
-    owner = namespace.removeprefix(PREFIX + project).removeprefix("@")
-    return f"project {shown_project(project)}" + (f" of {owner}" if owner else "")
 
 
 @cache
