@@ -52,6 +52,7 @@ provider.close(None)
 for name in commands:
     done = CliRunner().invoke(app, [name])
     found[name] = done.exit_code, done.output
+found["timeline"] = CliRunner().invoke(app, ["inspect", "timeline", "--home", home, "--namespace", "default", "--json"]).stdout
 found["help"] = CliRunner().invoke(app, ["--help"]).output
 print(json.dumps(found))
 """
@@ -75,6 +76,11 @@ def test_a_model_writes_reads_and_reflects(told):
     answers = [told[name] for name in ("write_memory", "read_memories", "reflect")]
     assert not [one["says"] for one in answers if one["failed"]]
     assert "Ada lives in Porto" in answers[1]["says"]
+
+
+@pytest.mark.slow
+def test_the_terminal_shows_the_timeline(told):
+    assert [one["content"] for one in json.loads(told["timeline"])["memories"]] == ["Ada lives in Porto."]
 
 
 @pytest.mark.slow
