@@ -17,7 +17,6 @@ from hybrid_memory_mcp.cli import (
     acting,
     care,
     config,
-    databases,
     embedders,
     erasing,
     evaluating,
@@ -88,6 +87,14 @@ def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
     _add(panel, function, shown, name=name, **options)
 
 
+def _add_extra_group(panel: str, name: str) -> None:
+    """Register a group of commands of an extra; where its part is missing, as `_add_extra` does."""
+    try:
+        _add_group(panel, load_extra("hybrid_memory_mcp.commands", name), name)
+    except InvalidInput:
+        _add_extra(panel, name, f"{name} --help")
+
+
 def _missing(error: InvalidInput) -> Callable[..., None]:
     def command() -> None:
         """Is not installed here."""
@@ -136,7 +143,7 @@ _add_group(STORE, config.app, "config")
 _add_group(STORE, embedders.app, "embedder")
 _add_group(STORE, project.app, "project")
 _add_group(STORE, tokens.app, "token")
-_add_group(STORE, databases.app, "store")
+_add_extra_group(STORE, "store")
 _add(
     CLIENTS,
     serving.serve,

@@ -1,4 +1,4 @@
-"""The command ``migrate``: a whole store moved between a folder and a PostgreSQL database, in this process."""
+"""The command ``migrate``: a whole store moved between a folder and a database, in this process."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from hybrid_memory_mcp.cli.output import note, one_line_errors, print_result, pr
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from hybrid_memory.store.engines import StoreDatabase
     from hybrid_memory.store.moving import MoveSource, MoveTarget
 
 
@@ -61,7 +62,7 @@ def migrate(
 
 
 def _next_step(target: str) -> str:
-    from hybrid_memory.store.moving import is_address
+    from hybrid_memory.store.engines import is_address
     from hybrid_memory.store.opening import shown_address
 
     if is_address(target):
@@ -79,12 +80,12 @@ def _next_step(target: str) -> str:
     )
 
 
-def _conninfo(address: str, argument: str, password_file: Path | None) -> str:
+def _database(address: str, argument: str, password_file: Path | None) -> StoreDatabase:
     from hybrid_memory.settings import database_environment
-    from hybrid_memory.store.moving import conninfo_of
+    from hybrid_memory.store.engines import engine_of
 
     known, known_file = (None, None) if password_file else _database_of_settings()
-    return conninfo_of(
+    return engine_of(address, argument).typed_database(
         address, argument, database_environment(), known=known, known_file=known_file, password_file=password_file
     )
 
@@ -103,19 +104,20 @@ def _database_of_settings() -> tuple[str | None, Path | None]:
 
 def _target(place: str, password_file: Path | None) -> AbstractContextManager[MoveTarget]:
     from hybrid_memory.clock import SystemClock
-    from hybrid_memory.store.moving import database_target, folder_target, is_address
+    from hybrid_memory.store.engines import is_address
+    from hybrid_memory.store.moving import folder_target
 
     now = SystemClock().now()
     if is_address(place):
-        return database_target(_conninfo(place, "TO", password_file), now)
+        return _database(place, "TO", password_file).target(now)
     return folder_target(Path(place).expanduser().absolute(), now)
 
 
 def _source(place: str, password_file: Path | None) -> AbstractContextManager[MoveSource]:
-    from hybrid_memory.store.moving import database_source, is_address
+    from hybrid_memory.store.engines import is_address
 
     if is_address(place):
-        return database_source(_conninfo(place, "FROM", password_file))
+        return _database(place, "FROM", password_file).source()
     return _folder(Path(place).expanduser().absolute())
 
 
