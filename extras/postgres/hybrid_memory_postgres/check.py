@@ -19,11 +19,12 @@ from hybrid_memory.errors import EngineUnavailable, HybridMemoryError, StoreClos
 from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.odd_rows import OddRows, find_odd_rows
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.memory_table import COLUMNS, UNREADABLE, memory_of
 from hybrid_memory_postgres.rewriting import is_unwritten
 from hybrid_memory_postgres.store_facts import read_only_findings
-from hybrid_memory_postgres.tables import check_log, readable_object
+from hybrid_memory_postgres.tables import check_log
 from hybrid_memory_postgres.walls import wall_findings
 
 if TYPE_CHECKING:

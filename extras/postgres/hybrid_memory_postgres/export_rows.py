@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.export_order import in_order, readable_texts
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -77,7 +78,7 @@ def _read_items(session: PgSession, names: Sequence[str], pinned: PinnedEmbedder
         for namespace, conversation, kind, last in session.rows(_CONVERSATIONS, name):
             yield ConversationItem(namespace, conversation, kind, last)
             for number, body in session.rows(_ENTRIES, namespace, conversation, kind):
-                value = tables.readable_object(body)
+                value = readable_object(body)
                 if value is not None:
                     yield EntryItem(namespace, conversation, kind, number, value)
 

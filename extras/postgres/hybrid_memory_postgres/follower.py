@@ -20,11 +20,12 @@ from uuid import uuid4
 import psycopg
 
 from hybrid_memory.errors import SchemaTooNew, StoreError
+from hybrid_memory.store.sql.session import Row
 from hybrid_memory_postgres import hub_rows, schema
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.hints import digest_of, read_hint
 from hybrid_memory_postgres.pg_errors import translated
-from hybrid_memory_postgres.sql_session import PgSession, Row
+from hybrid_memory_postgres.sql_session import PgSession
 
 if TYPE_CHECKING:
     from _typeshed import HasFileno

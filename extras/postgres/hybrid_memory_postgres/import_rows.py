@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import from_micros
 from hybrid_memory.model import MemoryId, Trust
 from hybrid_memory.moments import nearest_moment
+from hybrid_memory.store.sql.readings import forget_readings_of
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import ExistingMemory, ImportRows, UndoneImport
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory_postgres.appending import LockedHead, append_entries, lock_head
 from hybrid_memory_postgres.memory_table import update_memory
 from hybrid_memory_postgres.purge_rows import clean_buffers, delete_rows, referring, resting_elsewhere
-from hybrid_memory_postgres.reading_table import forget_readings_of
-from hybrid_memory_postgres.undo_table import forget_undos_about
 
 if TYPE_CHECKING:
     from hybrid_memory.store.erasing import RemainingState

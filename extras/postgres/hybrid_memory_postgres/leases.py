@@ -17,8 +17,9 @@ from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.repeating import again
 
 if TYPE_CHECKING:
+    from hybrid_memory.store.sql.session import Row
     from hybrid_memory_postgres.connections import Connections
-    from hybrid_memory_postgres.sql_session import PgSession, Row
+    from hybrid_memory_postgres.sql_session import PgSession
 
 _MICROS = 1_000_000
 _RENEWALS = 3  # tries before a lease ends: one may be lost

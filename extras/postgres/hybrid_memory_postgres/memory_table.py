@@ -22,7 +22,8 @@ from hybrid_memory.store.memory_fields import (
     ColumnType,
     MemoryField,
 )
-from hybrid_memory_postgres.sql_session import PgSession, Row
+from hybrid_memory.store.sql.session import Row
+from hybrid_memory_postgres.sql_session import PgSession
 
 _INT32 = np.dtype("<i4")
 UNREADABLE = (ValueError, TypeError, OverflowError)

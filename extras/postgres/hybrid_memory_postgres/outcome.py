@@ -14,8 +14,9 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreError
+from hybrid_memory.store.sql.rows import StoredRequest
 from hybrid_memory_postgres.connections import EVERYTHING
-from hybrid_memory_postgres.tables import Head, StoredRequest, read_link, read_requests
+from hybrid_memory_postgres.tables import Head, read_link, read_requests
 
 if TYPE_CHECKING:
     from hybrid_memory.store.writing import RequestKey

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -219,6 +220,6 @@ def _insert_entry(session: PgSession, one: EntryItem) -> int:
     if known is None:
         tables.put_entry(session, place, object_to_json(one.body), one.number)
         return 1
-    if tables.readable_object(known[0]) != dict(one.body):
+    if readable_object(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0

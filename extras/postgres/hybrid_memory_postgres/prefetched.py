@@ -10,14 +10,16 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.model import Tier
+from hybrid_memory.store.sql.rows import buffer_of, entry_of
 from hybrid_memory_postgres.memory_table import BY_ID, MEMBERS, readable
-from hybrid_memory_postgres.tables import BUFFER, LOG, buffer_of, entry_of
+from hybrid_memory_postgres.tables import BUFFER, LOG
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.store.batch import ChangeSet
+    from hybrid_memory.store.sql.session import Row
     from hybrid_memory.store.writing import BufferState, LogEntry, Prefetch, WriteBatch
-    from hybrid_memory_postgres.sql_session import PgSession, Row, Statement
+    from hybrid_memory_postgres.sql_session import PgSession, Statement
 
 Place = tuple[str, str]
 """Session and agent."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.purge_rules import Links, expand, list_names, object_mentions, plan_of, without_references
+from hybrid_memory.store.sql.readings import forget_readings_in, forget_readings_of
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory_postgres.appending import LockedHead, append_entries, erase_digests, lock_head
 from hybrid_memory_postgres.memory_table import existing_ids, memories_by_id, update_memory
-from hybrid_memory_postgres.reading_table import forget_readings_in, forget_readings_of
-from hybrid_memory_postgres.undo_table import forget_undos_about
 
 if TYPE_CHECKING:
     from datetime import datetime

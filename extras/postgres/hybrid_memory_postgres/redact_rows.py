@@ -21,12 +21,12 @@ from hybrid_memory.store.redaction_rules import (
     secrets_in,
     shared_values,
 )
+from hybrid_memory.store.sql.readings import forget_readings_of, replace_in_readings
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import RedactionPlan
 from hybrid_memory_postgres.appending import LockedHead, append_entries, erase_digests, lock_head
 from hybrid_memory_postgres.memory_table import memories_by_id
 from hybrid_memory_postgres.purge_rows import COUNT_ERASURE, delete_vectors
-from hybrid_memory_postgres.reading_table import forget_readings_of, replace_in_readings
-from hybrid_memory_postgres.undo_table import forget_undos_about
 
 if TYPE_CHECKING:
     from datetime import datetime

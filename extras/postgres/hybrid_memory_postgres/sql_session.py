@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import StoreError
+from hybrid_memory.store.sql.session import Row
 from hybrid_memory_postgres.pg_errors import translated
 
 if TYPE_CHECKING:
     import psycopg
 
-Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[Any]]
 """A statement and its values."""
 

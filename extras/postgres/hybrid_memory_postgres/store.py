@@ -22,6 +22,8 @@ from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.neighbours import EMBEDDER_LEASE, Follower, Lease, News, OtherHub
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
+from hybrid_memory.store.sql.rows import result_of
+from hybrid_memory.store.sql.undo import read_undos
 from hybrid_memory.store.writing import (
     PLAIN_CODEC,
     BufferState,
@@ -54,7 +56,6 @@ from hybrid_memory_postgres.row_tables import refuse_while_moving
 from hybrid_memory_postgres.snapshot import read_snapshot
 from hybrid_memory_postgres.sql_session import PgSession
 from hybrid_memory_postgres.term_key import KeyOfStore, ensure_term_key
-from hybrid_memory_postgres.undo_table import read_undos
 from hybrid_memory_postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
 from hybrid_memory_postgres.walls import check_login
 from hybrid_memory_postgres.word_columns import PostgresWordColumns
@@ -373,7 +374,7 @@ class PostgresStore:
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
         """Return the stored result of a request in a namespace, None if it was never done there."""
         done = self._read([namespace], tables.read_requests, [key]).get(key)
-        return tables.result_of(done) if done and done.namespace == namespace else None
+        return result_of(done) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.model import Json
 from hybrid_memory.store.encoding import object_to_json
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.sync_rules import BUFFER, CONVERSATION, ENTRY, item_digest
 from hybrid_memory.store.syncing import ChangedItem, ItemKey, ItemState
 from hybrid_memory.store.writing import BufferState
-from hybrid_memory_postgres.tables import read_buffer, readable_object, write_buffer
+from hybrid_memory_postgres.tables import read_buffer, write_buffer
 
 if TYPE_CHECKING:
     from hybrid_memory_postgres.sql_session import PgSession

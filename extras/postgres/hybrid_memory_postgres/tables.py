@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import ConstraintViolation, LogTrimmed
-from hybrid_memory.model import Json, MemoryId, Usage
+from hybrid_memory.errors import LogTrimmed
+from hybrid_memory.model import MemoryId, Usage
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
 from hybrid_memory.store.base import ConversationEntry
 from hybrid_memory.store.encoding import check_moment, check_number, check_text
-from hybrid_memory.store.memory_fields import MOST, object_from_json
+from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.snapshots import NO_LIMIT
-from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
-from hybrid_memory_postgres.sql_session import PgSession, Row, Statement
+from hybrid_memory.store.sql.rows import StoredRequest, buffer_of, entry_of, readable_object
+from hybrid_memory.store.sql.session import Row
+from hybrid_memory.store.writing import BufferState, LogEntry, RecordUse, RequestKey
+from hybrid_memory_postgres.sql_session import PgSession, Statement
 from hybrid_memory_postgres.vector_table import PinnedEmbedder
 
 # The first statement of every write: from here to the end of the transaction nobody else writes this namespace. The number of the
@@ -124,16 +126,6 @@ class Head:
     trimmed_before: int = 0
     link: str = ""
     last_at: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRequest:
-    """What a request led to."""
-
-    namespace: str
-    result: str
-    position: int
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,26 +359,6 @@ def remove_entries(session: PgSession, place: tuple[str, str, str], removed: set
     removed.update(number for (number,) in session.rows(_ENTRIES_DELETE, *place))
 
 
-def readable_object(text: str) -> Mapping[str, Json] | None:
-    """Return the JSON object of a stored text, None where it is none."""
-    try:
-        return object_from_json(text)
-    except ValueError:
-        return None
-
-
-def result_of(done: StoredRequest) -> Mapping[str, Json]:
-    """Return what a request led to.
-
-    Raises:
-        ConstraintViolation: it cannot be read. The request was done, so it is not done again.
-    """
-    result = readable_object(done.result)
-    if result is None:
-        raise ConstraintViolation("this request was done before, and its result cannot be read; make a new one")
-    return result
-
-
 def _columns_of(keys: Sequence[RequestKey]) -> tuple[list[str], list[int]]:
     return [key.relay for key in keys], [key.number for key in keys]
 
@@ -396,28 +368,3 @@ def _requests_of(rows: Iterable[Row]) -> dict[RequestKey, StoredRequest]:
         RequestKey(relay, number): StoredRequest(namespace, result, position, nearest_moment(made_at))
         for relay, number, namespace, result, position, made_at in rows
     }
-
-
-# A line of the log or a buffer that nobody could have written is taken for the nearest that somebody could: followers look at the
-# memory itself, and what a buffer holds is looked at where it is used.
-def entry_of(row: Row) -> LogEntry:
-    """Return the entry of a row of `LOG`."""
-    return LogEntry(
-        position=row[0],
-        change=_CHANGES.get(row[1], ChangeType.UPDATE),
-        id=MemoryId(row[2]),
-        rev=row[3],
-        at=nearest_moment(row[4]),
-        actor=row[5],
-        action=row[6],
-        digest=row[7],
-        note=row[8],
-    )
-
-
-_CHANGES = {change.value: change for change in ChangeType}
-
-
-def buffer_of(row: Row) -> BufferState:
-    """Return the buffers of a row of `BUFFER`."""
-    return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=nearest_moment(row[3]))

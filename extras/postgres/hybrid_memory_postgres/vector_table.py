@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.snapshots import VectorBatch
-from hybrid_memory_postgres.sql_session import PgSession, Row
+from hybrid_memory.store.sql.session import Row
+from hybrid_memory_postgres.sql_session import PgSession
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,7 +22,8 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.findings import Finding, Severity
 
 if TYPE_CHECKING:
-    from hybrid_memory_postgres.sql_session import PgSession, Row
+    from hybrid_memory.store.sql.session import Row
+    from hybrid_memory_postgres.sql_session import PgSession
 
 WALLED = (
     *("memory", "vector", "usage", "namespace", "log", "buffer", "request", "undo", "conversation", "entry", "reading"),

@@ -18,7 +18,11 @@ from hybrid_memory.model import Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.batch import ChangeSet, build_change_set
 from hybrid_memory.store.encoding import object_to_json
 from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.sql.rows import StoredRequest, result_of
+from hybrid_memory.store.sql.session import Row
+from hybrid_memory.store.sql.undo import SPARE_UNDOS, keep_undo, read_undo
 from hybrid_memory.store.writing import (
+    KEPT_UNDOS,
     BufferState,
     CommitResult,
     Decision,
@@ -37,9 +41,8 @@ from hybrid_memory_postgres.memory_table import (
     update_memory,
 )
 from hybrid_memory_postgres.prefetched import Prefetched
-from hybrid_memory_postgres.sql_session import PgSession, Row, Statement
-from hybrid_memory_postgres.tables import Head, StoredRequest
-from hybrid_memory_postgres.undo_table import keep_undo, read_undo
+from hybrid_memory_postgres.sql_session import PgSession, Statement
+from hybrid_memory_postgres.tables import Head
 from hybrid_memory_postgres.vector_table import PinnedEmbedder, passages_by_id, put_vector, vectors_by_id
 
 if TYPE_CHECKING:
@@ -47,6 +50,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FEW = 50  # memories
+# Rows are never changed, and who inserts one holds the head of its namespace: a lower place is an older row.
+_PRUNE_UNDOS = """
+    DELETE FROM undo WHERE namespace = $1
+        AND place IN (SELECT place FROM undo WHERE namespace = $1 ORDER BY place DESC OFFSET $2)
+        AND (SELECT count(*) FROM undo WHERE namespace = $1) > $3
+"""
 
 
 @dataclass(slots=True)
@@ -181,7 +190,7 @@ def replayed(locked: LockedNamespace, key: RequestKey, codec: ResultCodec) -> Co
         return None
     if done.namespace != locked.name:
         raise ConstraintViolation("this request was made for another namespace")
-    return CommitResult(result=codec.decode(tables.result_of(done)), position=done.position, at=done.at, replayed=True)
+    return CommitResult(result=codec.decode(result_of(done)), position=done.position, at=done.at, replayed=True)
 
 
 def decide_and_apply(
@@ -215,6 +224,7 @@ def decide_and_apply(
     tables.record_uses(session, namespace, batch.uses)
     if batch.undo is not None or batch.undone is not None:
         keep_undo(session, namespace, batch, now)
+        session.send(_PRUNE_UNDOS, namespace, KEPT_UNDOS, KEPT_UNDOS + SPARE_UNDOS)
     # 3. The head, and the result of a request with a key: a repeat finds it exactly if the write happened.
     position = locked.head.position + len(changes.log)
     if changes.log or batch.buffers or batch.uses or key is not None:

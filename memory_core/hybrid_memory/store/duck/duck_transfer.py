@@ -39,6 +39,7 @@ from hybrid_memory.store.encoding import (
 )
 from hybrid_memory.store.export_order import in_order, readable_texts
 from hybrid_memory.store.memory_fields import check_memory
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -247,7 +248,7 @@ def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedde
             yield ConversationItem(*conversation)
             for *place, number, body in session.rows(_ENTRIES, *conversation[:3]):
                 namespace, conversation_name, kind = place
-                value = tables.readable_object(body)
+                value = readable_object(body)
                 if value is not None:
                     yield EntryItem(namespace, conversation_name, kind, number, value)
 
@@ -370,7 +371,7 @@ def _insert_entry(transaction: Transaction, one: EntryItem) -> int:
     if known is None:
         tables.put_entry(session, session, place, object_to_json(one.body), one.number)
         return 1
-    if tables.readable_object(known[0]) != dict(one.body):
+    if readable_object(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0
 

@@ -16,12 +16,12 @@ from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors
-from hybrid_memory.store.duck.reading_table import forget_readings_of
-from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.purge_rules import without_references
+from hybrid_memory.store.sql.readings import forget_readings_of
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import ExistingMemory, ImportRows, UndoneImport
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry
 

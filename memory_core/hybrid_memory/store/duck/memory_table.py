@@ -8,7 +8,7 @@ from string import Template
 from typing import Any
 
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.store.duck.sql_session import Row, SqlSession
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import (
     FEW_DAYS,
@@ -21,6 +21,7 @@ from hybrid_memory.store.memory_fields import (
     UNCHECKED_TYPES,
     MemoryField,
 )
+from hybrid_memory.store.sql.session import Row
 
 
 def _columns(fields: Iterable[MemoryField]) -> str:

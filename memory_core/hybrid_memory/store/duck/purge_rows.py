@@ -16,10 +16,11 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, erased_salt
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
-from hybrid_memory.store.duck.reading_table import forget_readings_in, forget_readings_of
-from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.purge_rules import Links, expand, mentions, plan_of, without_references
+from hybrid_memory.store.sql.readings import forget_readings_in, forget_readings_of
+from hybrid_memory.store.sql.rows import readable_object
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 from hybrid_memory.store.writing import ChangeType, LogEntry
 
@@ -271,7 +272,7 @@ def forget_requests_about(session: SqlSession, namespace: str, ids: frozenset[Me
     """Delete the stored answers of requests that name some memories."""
     for relay, number, result in session.rows(_REQUESTS, namespace):
         # A result that cannot be read may name anything.
-        answer = tables.readable_object(result)
+        answer = readable_object(result)
         if answer is None or mentions(answer, ids):
             session.change(_DELETE_REQUEST, relay, number)
 

@@ -15,8 +15,6 @@ from hybrid_memory.secret_detection.masking import mark
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.purge_rows import append_to_closed_log, delete_vectors, erase_digests
-from hybrid_memory.store.duck.reading_table import forget_readings_of, replace_in_readings
-from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
 from hybrid_memory.store.redaction_rules import (
     cleaned_json,
@@ -26,6 +24,8 @@ from hybrid_memory.store.redaction_rules import (
     secrets_in,
     shared_values,
 )
+from hybrid_memory.store.sql.readings import forget_readings_of, replace_in_readings
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import RedactionPlan
 
 if TYPE_CHECKING:

@@ -32,7 +32,6 @@ from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_data
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.term_key import read_term_key
-from hybrid_memory.store.duck.undo_table import read_undos
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
@@ -41,6 +40,8 @@ from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
+from hybrid_memory.store.sql.rows import result_of
+from hybrid_memory.store.sql.undo import read_undos
 from hybrid_memory.store.writing import (
     PLAIN_CODEC,
     BufferState,
@@ -383,7 +384,7 @@ class DuckStore:
             return None
         with self._engine.reading() as session:
             done = tables.read_request(session, key)
-            return tables.result_of(done) if done and done.namespace == namespace else None
+            return result_of(done) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""

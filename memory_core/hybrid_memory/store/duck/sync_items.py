@@ -12,6 +12,7 @@ from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.model import Json
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import object_to_json, to_json
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.sync_rules import BUFFER, CONVERSATION, ENTRY, item_digest
 from hybrid_memory.store.syncing import ChangedItem, ItemKey, ItemState
 from hybrid_memory.store.writing import BufferState
@@ -117,7 +118,7 @@ def _values(
                 yield key, {"last": row[0]}
         else:
             row = session.row(_BODY, namespace, first, second, number)
-            body = None if row is None else tables.readable_object(row[0])
+            body = None if row is None else readable_object(row[0])
             if body is not None:
                 yield key, body
 
