@@ -6,7 +6,7 @@ A single write of a client goes through `write_transaction`; both lock the row o
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -92,7 +92,7 @@ def append_chained(session: PgSession, head: LockedHead, entries: Sequence[Chain
     return LockedHead(head.namespace, last.position, last.link or "", max(head.last_at, from_micros(last.made_at)))
 
 
-def erase_digests(session: PgSession, namespace: str, ids: Sequence[str]) -> None:
+def erase_digests(session: PgSession, namespace: str, ids: Collection[str]) -> None:
     """Take the digests of some memories' words out of the log; the seals that its chain is made of stay."""
     found = session.rows(_DIGESTS, namespace, list(ids))
     if found:

@@ -14,11 +14,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never
 
 from hybrid_memory.store.erasing import CatchUpJob, ErasureJob, OnStep, Purged, PurgeJob, RedactionJob, RemainingState
+from hybrid_memory.store.redaction_rules import redaction_log
+from hybrid_memory.store.sql.purging import delete_memories, delete_namespace, plan_purge
+from hybrid_memory.store.sql.readings import forget_readings_of
+from hybrid_memory.store.sql.redacting import exchange_words, redact_words
+from hybrid_memory.store.sql.rows import existing_ids
 from hybrid_memory.store.transfer import PurgeSelection
+from hybrid_memory_postgres.appending import append_entries, lock_head
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.migrating import refuse_later
-from hybrid_memory_postgres.purge_rows import purge_rows
-from hybrid_memory_postgres.redact_rows import exchange_words, redact_rows
+from hybrid_memory_postgres.own import COUNT_ERASURE, COUNT_STEP, POSTGRES
 from hybrid_memory_postgres.rewriting import COPIES_REMAIN, LOG_REMAINS, is_unwritten, rewrite_tables
 
 if TYPE_CHECKING:
@@ -29,6 +34,9 @@ if TYPE_CHECKING:
     from hybrid_memory.store.whole import WholeStore
     from hybrid_memory_postgres.appending import LockedHead
     from hybrid_memory_postgres.connections import Connections
+
+_NOTE_UNWRITTEN = "UPDATE store SET unwritten = true"
+_DELETE_VECTORS = "DELETE FROM vector WHERE namespace = $1"
 
 Told = Callable[[str, int], None]
 """Called with a namespace and the position of its last change, when that is committed."""
@@ -90,15 +98,23 @@ class PostgresEraser:
                 return self._purge(job.selection, job.ids, now, actor, remaining_state)
             case RedactionJob():
                 with self._connections.transaction(EVERYTHING) as session:
-                    count, head = redact_rows(session, job.namespace, job.plan, now=now, actor=actor)
+                    head = lock_head(session, job.namespace)
+                    session.send(_NOTE_UNWRITTEN)
+                    session.send(COUNT_ERASURE)  # what the former words were found by is in other hubs' memory
+                    changed = redact_words(session, POSTGRES, job.namespace, job.plan)
+                    log = redaction_log(changed, head.position, head.time_of_write(now), actor)
+                    head = append_entries(session, head, log)
                 self._tell(head)
-                return count
+                return len(changed)
             case CatchUpJob():
                 # The rows are gone already, and noted in the log; what still names them may not be.
                 count = 0
                 for namespace in sorted({one.namespace for one in job.redacted}):
                     with self._connections.transaction(EVERYTHING) as session:
-                        count += exchange_words(session, namespace, job.redacted)
+                        lock_head(session, namespace)
+                        session.send(_NOTE_UNWRITTEN)
+                        session.send(COUNT_ERASURE)
+                        count += exchange_words(session, POSTGRES, namespace, job.redacted)
                 for namespace, gone in sorted(job.gone.items()):
                     if gone:
                         named = PurgeSelection(namespace=namespace, ids=gone)
@@ -115,11 +131,39 @@ class PostgresEraser:
         actor: str,
         remaining_state: RemainingState,
     ) -> int:
+        """Delete what was chosen, and every reference to it; of a namespace that is erased as a whole nothing stays.
+
+        ``ids`` go, and what the selection comes to now, under the lock of the namespace.
+        """
+        namespace = selection.namespace
         with self._connections.transaction(EVERYTHING) as session:
-            count, head = purge_rows(session, selection, ids, now=now, actor=actor, remaining_state=remaining_state)
-        if head is not None:
-            self._tell(head)
-        return count
+            head = lock_head(session, namespace)
+            at = head.time_of_write(now)
+            session.send(_NOTE_UNWRITTEN)
+            step = session.rows(COUNT_STEP)[0][0]
+            wanted = {*ids, *plan_purge(session, selection).ids}
+            # A question says what its answer was about: what was asked goes with what was shown, wherever it was asked.
+            forget_readings_of(session, wanted)
+            if selection.everything:
+                count = delete_namespace(session, namespace, at, step)
+                session.send(_DELETE_VECTORS, namespace)
+                session.send(COUNT_ERASURE)  # positions begin again
+                return count
+            existing = frozenset(existing_ids(session, namespace, wanted))
+            log = delete_memories(
+                session,
+                POSTGRES,
+                selection,
+                existing,
+                position=head.position,
+                at=at,
+                actor=actor,
+                remaining_state=remaining_state,
+                written=step,
+            )
+            head = append_entries(session, head, log)
+        self._tell(head)
+        return len(existing)
 
     def _tell(self, head: LockedHead) -> None:
         self._told(head.namespace, head.position)

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import from_micros
 from hybrid_memory.model import MemoryId, Trust
 from hybrid_memory.moments import nearest_moment
+from hybrid_memory.store.sql.purging import clean_buffers, delete_rows, referring, resting_elsewhere
 from hybrid_memory.store.sql.readings import forget_readings_of
 from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import ExistingMemory, ImportRows, UndoneImport
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory_postgres.appending import LockedHead, append_entries, lock_head
 from hybrid_memory_postgres.memory_table import update_memory
-from hybrid_memory_postgres.purge_rows import clean_buffers, delete_rows, referring, resting_elsewhere
+from hybrid_memory_postgres.own import POSTGRES
 
 if TYPE_CHECKING:
     from hybrid_memory.store.erasing import RemainingState
@@ -105,8 +106,8 @@ def erase_import(
         ids = frozenset(id_ for id_, _ in gone)
         if not ids:
             continue
-        cleaned = referring(session, namespace, ids)
-        delete_rows(session, namespace, ids)
+        cleaned = referring(session, POSTGRES, namespace, ids)
+        delete_rows(session, POSTGRES, namespace, ids)
         forget_readings_of(session, ids)
         forget_undos_about(session, namespace, ids)
         for before, after in cleaned:

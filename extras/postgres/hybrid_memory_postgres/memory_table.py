@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from string import Template
 from typing import Any
@@ -111,7 +111,6 @@ _UPDATE = Template("UPDATE memory SET $assignments WHERE namespace = $$1 AND id 
     assignments=", ".join(f"{field.name} = ${at}" for at, field in enumerate(_CHANGEABLE, 3))
 )
 _SET_TIER = "UPDATE memory SET tier = $3, rev = $4 WHERE namespace = $1 AND id = $2"
-_EXISTING = "SELECT id FROM memory WHERE namespace = $1 AND id = ANY($2::text[])"
 
 
 def insert_memory(session: PgSession, memory: Memory) -> None:
@@ -141,11 +140,6 @@ def memories_by_id(session: PgSession, namespace: str, ids: Iterable[MemoryId]) 
 def read_members(session: PgSession, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
     """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
     return list(readable(session, session.rows(MEMBERS, namespace, name, agent, tier.value)))
-
-
-def existing_ids(session: PgSession, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
-    """Return which memories of a namespace exist."""
-    return {MemoryId(id_) for (id_,) in session.rows(_EXISTING, namespace, list(ids))} if ids else set()
 
 
 def readable(session: PgSession, rows: Iterable[Row]) -> Iterator[Memory]:

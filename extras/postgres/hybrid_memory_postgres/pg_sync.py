@@ -19,6 +19,7 @@ from hybrid_memory.store.encoding import check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE
 from hybrid_memory.store.purge_rules import list_names
 from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.sql.purging import remove_rows
 from hybrid_memory.store.sync_rules import (
     BUFFER,
     FIXED_FIELDS,
@@ -46,8 +47,8 @@ from hybrid_memory_postgres.appending import append_entries, erase_digests, lock
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.conninfo import conninfo_now
 from hybrid_memory_postgres.memory_table import memories_by_id, update_memory
+from hybrid_memory_postgres.own import COUNT_ERASURE, POSTGRES, delete_vectors
 from hybrid_memory_postgres.pg_errors import translated
-from hybrid_memory_postgres.purge_rows import COUNT_ERASURE, delete_vectors, remove_rows
 from hybrid_memory_postgres.storing import store_memories
 from hybrid_memory_postgres.sync_items import changed_items, item_values, put_items
 from hybrid_memory_postgres.tables import read_usage
@@ -431,7 +432,7 @@ def _remove(session: PgSession, head: LockedHead, ids: Sequence[MemoryId], now: 
         return head
     namespace = head.namespace
     known = memories_by_id(session, namespace, ids)
-    remove_rows(session, namespace, ids)
+    remove_rows(session, POSTGRES, namespace, ids)
     removed = [(id_, known[id_].rev if id_ in known else 1) for id_ in ids]
     return append_entries(session, head, removal_entries(removed, head.position, now, actor))
 

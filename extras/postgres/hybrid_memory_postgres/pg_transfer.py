@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
+from hybrid_memory.store.sql.purging import plan_purge
 from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.transfer import (
     BufferItem,
@@ -32,7 +33,7 @@ from hybrid_memory_postgres.appending import LockedHead, lock_head
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.export_rows import contents_of
 from hybrid_memory_postgres.migrating import refuse_later
-from hybrid_memory_postgres.purge_rows import plan_purge
+from hybrid_memory_postgres.own import POSTGRES
 from hybrid_memory_postgres.row_tables import PgRows
 from hybrid_memory_postgres.storing import store_memories
 
@@ -93,10 +94,10 @@ class PostgresTransfer:
 
     def plan_redaction(self, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:
         """Return what taking the secrets out of some memories would come to."""
-        from hybrid_memory_postgres.redact_rows import plan_redaction
+        from hybrid_memory.store.sql.redacting import plan_redaction
 
         with self._connections.snapshot(EVERYTHING) as session:
-            return plan_redaction(session, namespace, ids, words)
+            return plan_redaction(session, POSTGRES, namespace, ids, words)
 
     def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:
         """Return those memories that exist, by namespace and id."""

@@ -35,7 +35,7 @@ from hybrid_memory_postgres.check import (
 )
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.migrating import refuse_later
-from hybrid_memory_postgres.purge_rows import COUNT_ERASURE
+from hybrid_memory_postgres.own import COUNT_ERASURE
 from hybrid_memory_postgres.rewriting import is_unwritten, rewrite_tables
 from hybrid_memory_postgres.tables import check_log
 

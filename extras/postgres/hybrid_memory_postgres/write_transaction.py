@@ -264,6 +264,7 @@ def _send_memories(locked: LockedNamespace, changes: ChangeSet) -> None:
         update_memory(session, memory)
     set_tiers(session, changes.retiered)
     if changes.removed:
-        from hybrid_memory_postgres.purge_rows import remove_rows
+        from hybrid_memory.store.sql.purging import remove_rows
+        from hybrid_memory_postgres.own import POSTGRES
 
-        remove_rows(session, locked.name, [memory.id for memory in changes.removed])
+        remove_rows(session, POSTGRES, locked.name, [memory.id for memory in changes.removed])

@@ -15,12 +15,13 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import store_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
-from hybrid_memory.store.duck.purge_rows import delete_vectors, erase_digests, remove_rows
+from hybrid_memory.store.duck.own import DUCK, delete_vectors, erase_digests
 from hybrid_memory.store.duck.sync_items import changed_items, item_values, put_items
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import check_text, to_json
 from hybrid_memory.store.memory_fields import UNCHANGEABLE
 from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.sql.purging import remove_rows
 from hybrid_memory.store.sync_rules import (
     BUFFER,
     FIXED_FIELDS,
@@ -389,9 +390,8 @@ def _update(session: SqlSession, before: Memory, after: Memory) -> None:
         ]
         session.change(_SET_FIXED, *values, after.namespace, after.id)
         if before.content != after.content:
-            wanted = to_json([after.id])
-            delete_vectors(session, after.namespace, wanted)
-            erase_digests(session, after.namespace, wanted)
+            delete_vectors(session, after.namespace, [after.id])
+            erase_digests(session, after.namespace, [after.id])
     update_memory(session, after, before.rev)
 
 
@@ -406,7 +406,7 @@ def _remove(
     if not ids:
         return
     revs = view.memories(ids)
-    remove_rows(transaction.changes, namespace, ids)
+    remove_rows(transaction.changes, DUCK, namespace, ids)
     removed = [(id_, revs[id_].rev if id_ in revs else 1) for id_ in ids]
     _log(transaction, namespace, removal_entries(removed, _head(transaction, namespace), now, actor))
 

@@ -24,13 +24,12 @@ from hybrid_memory.store.audit_chain import (
     check_chain,
 )
 from hybrid_memory.store.base import ConversationEntry
-from hybrid_memory.store.duck.memory_table import existing_ids
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import Head, PinnedEmbedder, WriterCache
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, to_json
 from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.snapshots import NO_LIMIT
-from hybrid_memory.store.sql.rows import StoredRequest, buffer_of, entry_of, readable_object
+from hybrid_memory.store.sql.rows import StoredRequest, buffer_of, entry_of, existing_ids, readable_object
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
 
 # A position that no counting reaches is none: the next one could not be counted.

@@ -221,7 +221,8 @@ def _write_memories(session: SqlSession, cache: WriterCache, namespace: str, cha
     for memory in changes.memories.values():
         cache.note(memory)
     if changes.removed:
-        from hybrid_memory.store.duck.purge_rows import remove_rows
+        from hybrid_memory.store.duck.own import DUCK
+        from hybrid_memory.store.sql.purging import remove_rows
 
-        remove_rows(session, namespace, [memory.id for memory in changes.removed])
+        remove_rows(session, DUCK, namespace, [memory.id for memory in changes.removed])
         cache.members, cache.memories = LruCache(), LruCache()  # the next write reads what it needs

@@ -16,12 +16,13 @@ from hybrid_memory.store.memory_fields import object_from_json
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     from hybrid_memory.model import Json
-    from hybrid_memory.store.sql.session import Row
+    from hybrid_memory.store.sql.session import Row, Session
 
+_EXISTING = "SELECT id FROM memory WHERE namespace = $1 AND id = ANY ($2::text[])"
 _CHANGES = {change.value: change for change in ChangeType}
 
 
@@ -73,3 +74,8 @@ def entry_of(row: Row) -> LogEntry:
 def buffer_of(row: Row) -> BufferState:
     """Return the buffers of a row: session, agent, state, touched_at."""
     return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=nearest_moment(row[3]))
+
+
+def existing_ids(session: Session, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
+    """Return which memories of a namespace exist."""
+    return {MemoryId(id_) for (id_,) in session.rows(_EXISTING, namespace, list(ids))} if ids else set()

@@ -1,30 +1,26 @@
-"""What a purge deletes from the tables: what a selection comes to, and the rows and references that go.
-
-`plan_purge` is called for a preview, `purge_rows` by `PostgresEraser` in a transaction of its own. The bytes of the rows go when the tables
-are written anew afterwards (`rewriting`).
-"""
+"""What a purge deletes: what a selection comes to, and the rows and references that go."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.purge_rules import Links, expand, list_names, object_mentions, plan_of, without_references
 from hybrid_memory.store.sql.readings import forget_readings_in, forget_readings_of
+from hybrid_memory.store.sql.rows import existing_ids
 from hybrid_memory.store.sql.undo import forget_undos_about
-from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 from hybrid_memory.store.writing import ChangeType, LogEntry
-from hybrid_memory_postgres.appending import LockedHead, append_entries, erase_digests, lock_head
-from hybrid_memory_postgres.memory_table import existing_ids, memories_by_id, update_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from hybrid_memory.model import Memory
     from hybrid_memory.store.erasing import RemainingState
-    from hybrid_memory_postgres.sql_session import PgSession
+    from hybrid_memory.store.sql.own import Own
+    from hybrid_memory.store.sql.session import Session
+    from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 
 _ALL_IDS = "SELECT id FROM memory WHERE namespace = $1"
 _SESSION_IDS = "SELECT id FROM memory WHERE namespace = $1 AND session = $2"
@@ -56,7 +52,6 @@ _DELETE = (
     "DELETE FROM usage WHERE namespace = $1 AND id = ANY ($2::text[])",
     "DELETE FROM sync_usage WHERE namespace = $1 AND id = ANY ($2::text[])",
 )
-_DELETE_VECTORS = "DELETE FROM vector WHERE namespace = $1 AND id = ANY ($2::text[])"
 _REQUESTS = "SELECT relay, number, result FROM request WHERE namespace = $1"
 _DELETE_REQUEST = "DELETE FROM request WHERE relay = $1 AND number = $2"
 _BUFFER_STATES = "SELECT session, agent, state FROM buffer WHERE namespace = $1"
@@ -75,7 +70,6 @@ _DELETE_SESSION = (
 )
 _DELETE_NAMESPACE = (
     "DELETE FROM memory WHERE namespace = $1",
-    "DELETE FROM vector WHERE namespace = $1",
     "DELETE FROM usage WHERE namespace = $1",
     "DELETE FROM log WHERE namespace = $1",
     "DELETE FROM buffer WHERE namespace = $1",
@@ -87,10 +81,6 @@ _DELETE_NAMESPACE = (
     "DELETE FROM undo WHERE namespace = $1",
     "DELETE FROM namespace WHERE name = $1",
 )
-COUNT_ERASURE = "UPDATE store SET erasures = erasures + 1"
-"""Has every hub load anew what it holds in memory: for what following the log does not bring about there."""
-_NOTE_UNWRITTEN = "UPDATE store SET unwritten = true"
-_COUNT_STEP = "UPDATE store SET sync_number = sync_number + 1"
 # What others are to be told: ids without words, with the moment of the purge, so that it reaches what was known here by then and
 # nothing else. Only where the namespace was synchronised; elsewhere nothing stays.
 _FORGET_COME_AGAIN = "DELETE FROM sync_row WHERE namespace = $1 AND gone <= born"
@@ -101,8 +91,7 @@ _TELL_PURGED = """
     ) AS known WHERE s.namespace = $1 AND known.id NOT IN (SELECT id FROM sync_row WHERE namespace = $1)
 """
 _TELL_REMOVED = """
-    UPDATE sync_item SET stamp = greatest($2::bigint, s.clock + 1), digest = NULL, own = true,
-        written = (SELECT sync_number FROM store)
+    UPDATE sync_item SET stamp = greatest($2::bigint, s.clock + 1), digest = NULL, own = true, written = $4
     FROM sync_log AS s WHERE s.namespace = $1 AND sync_item.namespace = $1 AND digest IS NOT NULL AND first = coalesce($3::text, first)
 """
 _TOLD_FROM_NEW_LOG = (
@@ -112,10 +101,10 @@ _SENT_ANEW = "UPDATE sync_folder SET sent = -1, written = -1 WHERE namespace = $
 _CLEAN_FOLDERS = "UPDATE sync_folder SET cleaned = -1 WHERE namespace = $1"
 
 
-def plan_purge(session: PgSession, selection: PurgeSelection) -> PurgePlan:
+def plan_purge(session: Session, selection: PurgeSelection) -> PurgePlan:
     """Return what a selection comes to in a store at this moment."""
     namespace = selection.namespace
-    named = _selected_ids(session, selection)
+    named = selected_ids(session, selection)
     links = [Links(*row) for row in session.rows(_LINKS, namespace)]
     chosen = expand(named, links, take_derived=selection.derived)
     whole = selection.everything or selection.session is not None
@@ -131,77 +120,111 @@ def plan_purge(session: PgSession, selection: PurgeSelection) -> PurgePlan:
     )
 
 
-def purge_rows(
-    session: PgSession,
+def selected_ids(session: Session, selection: PurgeSelection) -> set[MemoryId]:
+    """Return the memories that a selection names."""
+    namespace = selection.namespace
+    if selection.ids:
+        return existing_ids(session, namespace, selection.ids)
+    if selection.everything:
+        found = session.rows(_ALL_IDS, namespace)
+    elif selection.session is not None:
+        found = session.rows(_SESSION_IDS, namespace, selection.session)
+    else:
+        found = session.rows(_FORGOTTEN_IDS, namespace)
+    return {MemoryId(id_) for (id_,) in found}
+
+
+def delete_namespace(session: Session, namespace: str, at: datetime, written: int) -> int:
+    """Delete all rows of a namespace but vectors; returns how many memories went.
+
+    ``written`` is the number under which `sync` finds what it has to send.
+    """
+    count = len(session.rows(_ALL_IDS, namespace))
+    session.send(_FORGET_COME_AGAIN, namespace)
+    session.send(_TELL_PURGED, namespace, to_micros(at))
+    session.send(_TELL_REMOVED, namespace, to_micros(at), None, written)
+    session.send(_TOLD_FROM_NEW_LOG, namespace, to_micros(at))
+    session.send(_SENT_ANEW, namespace)
+    session.send(_CLEAN_FOLDERS, namespace)
+    for statement in _DELETE_NAMESPACE:
+        session.send(statement, namespace)
+    return count
+
+
+def delete_memories(
+    session: Session,
+    own: Own,
     selection: PurgeSelection,
-    ids: Iterable[MemoryId],
+    ids: frozenset[MemoryId],
     *,
-    now: datetime,
+    position: int,
+    at: datetime,
     actor: str,
     remaining_state: RemainingState,
-) -> tuple[int, LockedHead | None]:
-    """Delete what was chosen, and every reference to it; returns how many memories went, and the new head, None where none is left.
+    written: int,
+) -> list[LogEntry]:
+    """Delete some memories that exist, every reference to them, and what only they kept in the store; returns what the log has to say.
 
-    ``ids`` go, and what the selection comes to now, under the lock of the namespace. The log keeps that there was something, when, and
-    that it was purged; its digests of the words are blanked, because a short text can be guessed from one. Of a namespace that is erased
-    as a whole nothing stays.
+    The log keeps that there was something, when, and that it was purged; its digests of the words are blanked, because a short text can be
+    guessed from one. ``position`` is that of its last entry; ``written`` as in `delete_namespace`.
     """
+    # Read before anything is deleted: what goes, and which rows refer to it.
     namespace = selection.namespace
-    head = lock_head(session, namespace)
-    at = head.time_of_write(now)
-    session.send(_NOTE_UNWRITTEN)
-    session.send(_COUNT_STEP)
-    wanted = {*ids, *plan_purge(session, selection).ids}
-    # A question says what its answer was about: what was asked goes with what was shown, wherever it was asked.
-    forget_readings_of(session, wanted)
-    if selection.everything:
-        count = len(session.rows(_ALL_IDS, namespace))
-        _delete_namespace(session, namespace, to_micros(at))
-        return count, None
-    existing = frozenset(existing_ids(session, namespace, wanted))
-    sessions = [name for (name,) in session.rows(_SESSIONS_OF, namespace, list(existing))]
-    head = _delete_memories(session, head, existing, at=at, actor=actor)
-    clean_buffers(session, namespace, existing, remaining_state)
+    deleted = session.rows(_REVS, namespace, list(ids))
+    sessions = [name for (name,) in session.rows(_SESSIONS_OF, namespace, list(ids))]
+    cleaned = referring(session, own, namespace, ids)
+    remove_rows(session, own, namespace, ids)
+    for before, after in cleaned:
+        own.replace_memory(session, before, after)
+    clean_buffers(session, namespace, ids, remaining_state)
     session.send(_DELETE_EMPTY_BUFFERS, namespace, sessions)
     if selection.session is not None:
         forget_readings_in(session, namespace, selection.session)
         for statement in _DELETE_SESSION:
             session.send(statement, namespace, selection.session)
-        session.send(_TELL_REMOVED, namespace, to_micros(at), selection.session)
+        session.send(_TELL_REMOVED, namespace, to_micros(at), selection.session, written)
         session.send(_CLEAN_FOLDERS, namespace)
-    return len(existing), head
+    changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in deleted]
+    changes += [(ChangeType.UPDATE, after.id, after.rev, after.content_hash) for _, after in cleaned]
+    return [
+        LogEntry(
+            position=number,
+            change=change,
+            id=MemoryId(id_),
+            rev=rev,
+            at=at,
+            actor=actor,
+            action="purge",
+            digest=digest,
+        )
+        for number, (change, id_, rev, digest) in enumerate(changes, position + 1)
+    ]
 
 
-def delete_rows(session: PgSession, namespace: str, ids: Collection[MemoryId]) -> None:
+def delete_rows(session: Session, own: Own, namespace: str, ids: Collection[MemoryId]) -> None:
     """Delete the rows of some memories, with their vectors and usage."""
-    for statement in (*_DELETE, _DELETE_VECTORS):
+    for statement in _DELETE:
         session.send(statement, namespace, list(ids))
+    own.delete_vectors(session, namespace, ids)
 
 
-def remove_rows(session: PgSession, namespace: str, ids: Sequence[MemoryId]) -> None:
-    """Delete the rows of some memories, with all beside memories that tells of them; the log is left to the caller."""
-    delete_rows(session, namespace, ids)
-    erase_digests(session, namespace, list(ids))
+def remove_rows(session: Session, own: Own, namespace: str, ids: Collection[MemoryId]) -> None:
+    """Delete the rows of some memories, with all next to memories that tells of them; the log is left to the caller."""
+    delete_rows(session, own, namespace, ids)
+    own.erase_digests(session, namespace, ids)
     forget_requests_about(session, namespace, frozenset(ids))
     forget_readings_of(session, ids)
     forget_undos_about(session, namespace, ids)
 
 
-def delete_vectors(session: PgSession, namespace: str, ids: Collection[MemoryId]) -> None:
-    """Delete the vectors of some memories by every embedder."""
-    session.send(_DELETE_VECTORS, namespace, list(ids))
-
-
-def forget_requests_about(session: PgSession, namespace: str, ids: frozenset[MemoryId]) -> None:
+def forget_requests_about(session: Session, namespace: str, ids: frozenset[MemoryId]) -> None:
     """Delete the stored answers of requests that name some memories; one that cannot be read may name anything."""
     for relay, number, result in session.rows(_REQUESTS, namespace):
         if object_mentions(result, ids):
             session.send(_DELETE_REQUEST, relay, number)
 
 
-def clean_buffers(
-    session: PgSession, namespace: str, ids: frozenset[MemoryId], remaining_state: RemainingState
-) -> None:
+def clean_buffers(session: Session, namespace: str, ids: frozenset[MemoryId], remaining_state: RemainingState) -> None:
     """Take some memories out of the attention of all agents."""
     for name, agent, state in session.rows(_BUFFER_STATES, namespace):
         left = remaining_state(state, ids)
@@ -211,20 +234,20 @@ def clean_buffers(
             session.send(_SET_BUFFER_STATE, namespace, name, agent, left)
 
 
-def referring(session: PgSession, namespace: str, ids: frozenset[MemoryId]) -> list[tuple[Memory, Memory]]:
+def referring(session: Session, own: Own, namespace: str, ids: frozenset[MemoryId]) -> list[tuple[Memory, Memory]]:
     """Return the memories that stay and refer to some that go, as they are and as they will be."""
     found = [
         MemoryId(id_)
         for id_, *links, parents in session.rows(_REFERENCES, namespace, list(ids))
         if id_ not in ids and (not ids.isdisjoint(links) or list_names(parents, ids))
     ]
-    known = memories_by_id(session, namespace, found)
+    known = own.memories(session, namespace, found)
     cleaned = [(before, without_references(before, ids)) for before in known.values()]
     # A row that cannot be read at its parents was looked at for nothing.
     return [(before, after) for before, after in cleaned if _has_lost_links(before, after)]
 
 
-def resting_elsewhere(session: PgSession, namespace: str, ids: Collection[MemoryId]) -> list[tuple[str, MemoryId]]:
+def resting_elsewhere(session: Session, namespace: str, ids: Collection[MemoryId]) -> list[tuple[str, MemoryId]]:
     """Return the memories of other namespaces that were made from some of this one."""
     gone = frozenset(ids)
     return [
@@ -235,62 +258,5 @@ def resting_elsewhere(session: PgSession, namespace: str, ids: Collection[Memory
 
 
 def _has_lost_links(before: Memory, after: Memory) -> bool:
-    names = ("superseded_by", "supersedes", "duplicate_of", "disputes", "parents")
+    names: Sequence[str] = ("superseded_by", "supersedes", "duplicate_of", "disputes", "parents")
     return any(getattr(before, name) != getattr(after, name) for name in names)
-
-
-def _selected_ids(session: PgSession, selection: PurgeSelection) -> set[MemoryId]:
-    if selection.ids:
-        return existing_ids(session, selection.namespace, selection.ids)
-    if selection.everything:
-        found = session.rows(_ALL_IDS, selection.namespace)
-    elif selection.session is not None:
-        found = session.rows(_SESSION_IDS, selection.namespace, selection.session)
-    else:
-        found = session.rows(_FORGOTTEN_IDS, selection.namespace)
-    return {MemoryId(id_) for (id_,) in found}
-
-
-def _delete_namespace(session: PgSession, namespace: str, at: int) -> None:
-    session.send(_FORGET_COME_AGAIN, namespace)
-    session.send(_TELL_PURGED, namespace, at)
-    session.send(_TELL_REMOVED, namespace, at, None)
-    session.send(_TOLD_FROM_NEW_LOG, namespace, at)
-    session.send(_SENT_ANEW, namespace)
-    session.send(_CLEAN_FOLDERS, namespace)
-    for statement in _DELETE_NAMESPACE:
-        session.send(statement, namespace)
-    session.send(COUNT_ERASURE)  # positions begin anew
-
-
-def _delete_memories(
-    session: PgSession, head: LockedHead, ids: frozenset[MemoryId], *, at: datetime, actor: str
-) -> LockedHead:
-    # Read before anything is deleted: what goes, and which rows refer to it.
-    namespace = head.namespace
-    deleted: Sequence[tuple[str, int]] = [(id_, rev) for id_, rev in session.rows(_REVS, namespace, list(ids))]
-    cleaned = referring(session, namespace, ids)
-    delete_rows(session, namespace, ids)
-    for _, memory in cleaned:
-        update_memory(session, memory)
-    # The log keeps that there was something, without the hash of its words.
-    erase_digests(session, namespace, list(ids))
-    changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in deleted]
-    changes += [(ChangeType.UPDATE, memory.id, memory.rev, memory.content_hash) for _, memory in cleaned]
-    log = [
-        LogEntry(
-            position=position,
-            change=change,
-            id=MemoryId(id_),
-            rev=rev,
-            at=at,
-            actor=actor,
-            action="purge",
-            digest=digest,
-        )
-        for position, (change, id_, rev, digest) in enumerate(changes, head.position + 1)
-    ]
-    head = append_entries(session, head, log)
-    forget_requests_about(session, namespace, ids)
-    forget_undos_about(session, namespace, ids)
-    return head
