@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hybrid_memory.store.memory_fields import TEXTS
-from hybrid_memory_postgres.stored_lists import elements, storable
+from hybrid_memory_postgres.list_table import elements, storable
 
 TEXT = st.text(st.sampled_from('ab",\\[]{}:\n é'), max_size=6)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import select
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
@@ -18,7 +18,6 @@ import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import AccessRefused, SchemaTooNew
-from hybrid_memory_postgres.conninfo import Conninfo, conninfo_now
 from hybrid_memory_postgres.pg_errors import (
     RightsMissing,
     RoleGone,
@@ -26,9 +25,9 @@ from hybrid_memory_postgres.pg_errors import (
     refuse_if_full,
     translated,
 )
-from hybrid_memory_postgres.server_fit import misfit, server_process, settle
 from hybrid_memory_postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
 from hybrid_memory_postgres.sql_session import EachStatementSession, PgSession
+from hybrid_memory_postgres.target import Conninfo, conninfo_now
 from hybrid_memory_postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
 if TYPE_CHECKING:
@@ -43,6 +42,28 @@ OUTDATED = (
     "a later version of this program has changed the store in a way that this version does not understand; nothing was changed by this "
     "one. Upgrade it on this machine"
 )
+# A way to a database has to keep texts as UTF8, and a connection one session. A pooler may give each transaction another session of the
+# server. What hubs prepare there under the same names would be mixed up, and what one of them sets for itself would hold for another: such
+# a way is refused, whatever seems to work over it.
+NOT_UTF8 = (
+    "the database does not keep texts as UTF8, so it could not hold every memory; make another one "
+    "(createdb --encoding=UTF8 --template=template0)"
+)
+TRANSACTIONS_POOLED = (
+    "a pooler on the way to the database gives each transaction another session, in which hubs would run each other's statements; have it "
+    "pool sessions (pgbouncer: pool_mode = session), or name the server itself"
+)
+
+_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
+# Temporary tables and types would be found before all others: named at the end, they are found last. The schemas are those that the login
+# finds now; where there is none, the path stays, for the error that says so.
+_SETTLE = """
+    SELECT pg_catalog.pg_backend_pid(), pg_catalog.set_config('search_path', coalesce((
+        SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ' ORDER BY nth) || ', pg_temp'
+        FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS found (name, nth) WHERE name !~ '^pg_temp'
+    ), pg_catalog.current_setting('search_path')), false)
+"""
+_LOOKS = 5  # a pooler in use may give the same session twice by chance
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"  # a database may have another default
 _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
@@ -345,3 +366,31 @@ def _was_ended(connection: Connection) -> bool:
         poll.register(connection.fileno(), select.POLLIN)
         return bool(poll.poll(0))
     return bool(select.select([connection.fileno()], [], [], 0)[0])
+
+
+def server_process(connection: psycopg.Connection[Any]) -> int:
+    """Return the number of the server's process behind a connection; what a pooler says by itself is a number of its own."""
+    row = connection.execute(_PROCESS, prepare=False).fetchone()
+    return int(row[0]) if row else 0
+
+
+def settle(connection: psycopg.Connection[Any]) -> int:
+    """Have a connection find temporary tables and types after all others; returns the number of the server's process behind it."""
+    row = connection.execute(_SETTLE, prepare=False).fetchone()
+    return int(row[0]) if row else 0
+
+
+def misfit(connection: psycopg.Connection[Any], another: Callable[[], psycopg.Connection[Any]]) -> str | None:
+    """Return why no store can be had over a connection, None where one can; ``another`` makes a second one of the same kind."""
+    if connection.info.parameter_status("server_encoding") != "UTF8":
+        return NOT_UTF8
+    if server_process(connection) == connection.info.backend_pid:
+        return None
+    with closing(another()) as other:
+        return TRANSACTIONS_POOLED if _share_sessions(connection, other) else None
+
+
+def _share_sessions(one: psycopg.Connection[Any], other: psycopg.Connection[Any]) -> bool:
+    """Return whether two connections that are both open have been in the same session, or one of them in two."""
+    first = server_process(one)
+    return any(server_process(other) == first or server_process(one) != first for _ in range(_LOOKS))

@@ -1,4 +1,10 @@
-"""The statements that list memories by filters, and find them by the beginning of their ids or by what they name (`store/listing.py`)."""
+"""The statements that choose memories: by filters (`store/listing.py`), by the beginning of ids, by what they name, and for review.
+
+PostgreSQL 15 cannot ask whether a text is JSON, and reading one that is none ends the statement. So an element of a list in a column is
+looked for as the characters that a list has there: behind the ``[`` at the beginning, or behind the mark that ends the text before and a
+comma. Within a text a quotation mark is always behind a backslash, so what follows up to the next mark is all of the element.
+`memory_fields` writes these columns, without spaces.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +16,13 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.ids import LONGEST_ID
 from hybrid_memory.model import MemoryId
-from hybrid_memory_postgres.sql_session import PgSession
-from hybrid_memory_postgres.stored_lists import elements, storable
+from hybrid_memory.store.encoding import to_json
+from hybrid_memory.store.reviewing import Reason, ReviewRequest
+from hybrid_memory.trust import BESIDE_OTHERS
 
 if TYPE_CHECKING:
     from hybrid_memory.requests import ListRequest
+    from hybrid_memory_postgres.sql_session import PgSession
 
 # Which filters there are is known when the statement is planned: what is not asked for costs nothing then. All but the tags stand in the
 # index by time, which has a third of the rows' size and takes a tenth of the work; a server with its own settings believes that pages of an
@@ -127,3 +135,81 @@ def linked_to(
     wanted = storable(ids)
     rows = session.rows(_LINKED_TO, list(namespaces), wanted, elements(wanted), limit) if wanted else []
     return [(namespace, MemoryId(id_)) for namespace, id_ in rows]
+
+
+# Only few memories dispute one, so whether that is live is looked up for each of them.
+_REVIEW = """
+    SELECT namespace, id, reason FROM (
+        SELECT namespace, id, created_at, place, CASE
+            WHEN trust = 'untrusted' AND disputes IS NOT NULL AND EXISTS (
+                SELECT 1 FROM memory AS other
+                WHERE other.namespace = ANY ($1::text[]) AND other.id = memory.disputes AND other.trust IN ('agent', 'user')
+                    AND other.forgotten_at IS NULL AND other.superseded_by IS NULL
+                    AND (other.expires_at IS NULL OR other.expires_at > $2)
+            ) THEN 0
+            WHEN id = ANY ($3::text[]) THEN 1
+            WHEN right(source, length($4)) = $4 AND NOT (kind = 'episode' AND tier <> 'long_term') THEN 2
+            WHEN trust = 'untrusted' AND origin <> 'import' THEN 3 END AS reason
+        FROM memory
+        WHERE namespace = ANY ($1::text[]) AND forgotten_at IS NULL AND superseded_by IS NULL
+            AND (expires_at IS NULL OR expires_at > $2) AND verdict IS NULL AND trust <> 'confirmed'
+    ) AS waiting
+    WHERE reason IS NOT NULL ORDER BY reason, created_at DESC, place DESC LIMIT $5
+"""
+# The four bytes of a term can stand across two others: who asks looks again.
+_WITH_TERMS = """
+    SELECT namespace, id, terms FROM memory
+    WHERE namespace = ANY ($1::text[])
+        AND forgotten_at IS NULL AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > $2)
+        AND EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS wanted WHERE position(wanted IN terms) > 0)
+    ORDER BY created_at DESC, place DESC LIMIT $4
+"""
+_INT32 = 4  # bytes of a number in a list
+_SPARE = 8  # rows more than are wanted, so that one that fits only by chance costs no second look
+
+
+def to_review(
+    session: PgSession, namespaces: Sequence[str], wanted: ReviewRequest
+) -> dict[tuple[str, MemoryId], Reason]:
+    """Return what waits for a person, and why."""
+    rows = session.rows(
+        _REVIEW,
+        list(namespaces),
+        to_micros(wanted.now),
+        storable(sorted(wanted.secrets)),
+        BESIDE_OTHERS,
+        wanted.limit,
+    )
+    reasons = tuple(Reason)
+    return {(namespace, MemoryId(id_)): reasons[at] for namespace, id_, at in rows}
+
+
+def with_terms(
+    session: PgSession, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
+) -> list[tuple[str, MemoryId]]:
+    """Return namespace and id of the newest current memories that have some terms."""
+    wanted = [one.to_bytes(_INT32, "little", signed=True) for one in sorted(terms)]
+    if not wanted or limit < 1:
+        return []
+    asked = limit + _SPARE
+    while True:
+        rows = session.rows(_WITH_TERMS, list(namespaces), to_micros(now), wanted, asked)
+        found = [(namespace, MemoryId(id_)) for namespace, id_, stored in rows if _has_any(stored, wanted)]
+        if len(found) >= limit or len(rows) < asked:
+            return found[:limit]
+        asked *= 2
+
+
+def _has_any(stored: bytes, wanted: Sequence[bytes]) -> bool:
+    numbers = {stored[at : at + _INT32] for at in range(0, len(stored), _INT32)}
+    return not numbers.isdisjoint(wanted)
+
+
+def elements(texts: Collection[str]) -> list[str]:
+    """Return texts as they stand in a list."""
+    return [to_json(one) for one in texts]
+
+
+def storable(texts: Collection[str]) -> list[str]:
+    """Return those of some texts that can be in the database at all: it holds no zero character, and refuses to be asked for one."""
+    return [one for one in texts if "\0" not in one]

@@ -47,12 +47,12 @@ from hybrid_memory.store.syncing import (
 from hybrid_memory.store.writing import BufferState
 from hybrid_memory_postgres.appending import append_entries, erase_digests, lock_head
 from hybrid_memory_postgres.connections import EVERYTHING
-from hybrid_memory_postgres.conninfo import conninfo_now
 from hybrid_memory_postgres.memory_table import memories_by_id, update_memory
 from hybrid_memory_postgres.own import COUNT_ERASURE, COUNT_STEP, POSTGRES, delete_vectors
 from hybrid_memory_postgres.pg_errors import translated
 from hybrid_memory_postgres.storing import store_memories
 from hybrid_memory_postgres.tables import write_buffer
+from hybrid_memory_postgres.target import conninfo_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

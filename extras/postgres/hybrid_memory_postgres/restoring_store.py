@@ -18,9 +18,9 @@ from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.restoring import Restored
 from hybrid_memory.store.row_copy import CHUNK_ROWS, MOVED_TABLES, MovedRow, MovedTable, copy_rows
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
-from hybrid_memory_postgres.conninfo import Conninfo
 from hybrid_memory_postgres.migrating import migrate, refuse_later
 from hybrid_memory_postgres.row_tables import PgRows, add_rows, clear_table, number_readings_on
+from hybrid_memory_postgres.target import Conninfo
 from hybrid_memory_postgres.vector_table import pinned_embedder
 
 if TYPE_CHECKING:

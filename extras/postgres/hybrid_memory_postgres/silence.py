@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from hybrid_memory_postgres.conninfo import Conninfo, conninfo_now
+from hybrid_memory_postgres.target import Conninfo, conninfo_now
 
 if TYPE_CHECKING:
     from typing import TypeAlias

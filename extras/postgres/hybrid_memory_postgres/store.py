@@ -37,9 +37,8 @@ from hybrid_memory.store.writing import (
     UndoRecord,
 )
 from hybrid_memory.terms import TermHasher
-from hybrid_memory_postgres import hub_rows, list_table, review_table, schema, store_facts, tables
+from hybrid_memory_postgres import hub_rows, list_table, schema, store_facts, tables
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
-from hybrid_memory_postgres.conninfo import Conninfo
 from hybrid_memory_postgres.embedder_change import PostgresEmbedderChange
 from hybrid_memory_postgres.follower import ServerFollower
 from hybrid_memory_postgres.hints import Announcer, digest_of
@@ -55,6 +54,7 @@ from hybrid_memory_postgres.repeating import again
 from hybrid_memory_postgres.row_tables import refuse_while_moving
 from hybrid_memory_postgres.snapshot import read_snapshot
 from hybrid_memory_postgres.sql_session import PgSession
+from hybrid_memory_postgres.target import Conninfo
 from hybrid_memory_postgres.term_key import KeyOfStore, ensure_term_key
 from hybrid_memory_postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
 from hybrid_memory_postgres.walls import check_login
@@ -386,13 +386,13 @@ class PostgresStore:
 
     def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
         """Return the memories that are doubtful, the most pressing first, and why."""
-        return self._moment(namespaces, review_table.to_review, namespaces, wanted)
+        return self._moment(namespaces, list_table.to_review, namespaces, wanted)
 
     def with_terms(
         self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
     ) -> Sequence[tuple[str, MemoryId]]:
         """Return namespace and id of the newest current memories that have one of some terms."""
-        return self._read(namespaces, review_table.with_terms, namespaces, terms, now, limit)
+        return self._read(namespaces, list_table.with_terms, namespaces, terms, now, limit)
 
     def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
         """Return what undoes the newest acts, or the one of an id."""

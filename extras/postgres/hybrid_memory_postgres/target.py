@@ -7,16 +7,20 @@ Nothing here imports psycopg, so that a relay can compare addresses too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
 from itertools import zip_longest
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import quote, unquote
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.engines import read_password
+
+Conninfo: TypeAlias = str | Callable[[], str]
+"""What libpq is told for a connection: text, or what gives it again for each one, since a password may be changed while hubs run."""
 
 SCHEMES = ("postgresql://", "postgres://")
 STORE = "store"
@@ -130,6 +134,11 @@ class _Address:
     """What an address says, by libpq's names; ``host`` and ``port`` may be lists with commas, which libpq tries in their order."""
 
     parameters: Mapping[str, str] = field(repr=False)
+
+
+def conninfo_now(conninfo: Conninfo) -> str:
+    """Return what libpq is told for a connection that is made now."""
+    return conninfo if isinstance(conninfo, str) else conninfo()
 
 
 def is_address(text: str) -> bool:

@@ -16,7 +16,7 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
-from hybrid_memory.store.duck import review_table, tables
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_sync import DuckSync
 from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
@@ -24,7 +24,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap
-from hybrid_memory.store.duck.list_table import ids_beginning, linked_to, list_memories
+from hybrid_memory.store.duck.list_table import ids_beginning, linked_to, list_memories, to_review, with_terms
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.reading_table import DuckReadings
 from hybrid_memory.store.duck.recovery import quarantine
@@ -399,14 +399,14 @@ class DuckStore:
     def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
         """Return the memories that are doubtful, the most pressing first, and why."""
         with self._engine.snapshot() as session:
-            return review_table.to_review(session, namespaces, wanted)
+            return to_review(session, namespaces, wanted)
 
     def with_terms(
         self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
     ) -> Sequence[tuple[str, MemoryId]]:
         """Return namespace and id of the newest current memories that have one of some terms."""
         with self._engine.reading() as session:
-            return review_table.with_terms(session, namespaces, terms, now, limit)
+            return with_terms(session, namespaces, terms, now, limit)
 
     def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
         """Return what undoes the newest acts, or the one of an id."""
