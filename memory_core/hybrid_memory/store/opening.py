@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.config_file import read_config
 from hybrid_memory.settings import DATABASE, database_environment, variables
-from hybrid_memory.store import engines
 from hybrid_memory.store.store_file import file_restorer
 
 if TYPE_CHECKING:
@@ -40,7 +39,9 @@ def database_named(address: str, environ: Mapping[str, str], password_file: Path
     Raises:
         InvalidInput: it cannot be used.
     """
-    return engines.engine_of(address).database(address, environ, password_file)
+    from hybrid_memory.store.engines import engine_of
+
+    return engine_of(address).database(address, environ, password_file)
 
 
 def is_missing(home: Path) -> bool:
@@ -51,7 +52,11 @@ def is_missing(home: Path) -> bool:
 def shown_address(home: Path) -> str | None:
     """Return where the database of a folder's memory is, without secrets; None where the store is a file."""
     named = _named(home)
-    return None if named is None else engines.shown_address(named)
+    if named is None:
+        return None
+    from hybrid_memory.store import engines
+
+    return engines.shown_address(named)
 
 
 def _named(home: Path) -> str | None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.purge_rules import Links, expand, list_names, object_mentions, plan_of, without_references
+from hybrid_memory.store.purge_rules import Links, expand, plan_of, without_references
 from hybrid_memory.store.sql.readings import forget_readings_in, forget_readings_of
-from hybrid_memory.store.sql.rows import existing_ids
+from hybrid_memory.store.sql.rows import existing_ids, list_names, object_mentions
 from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.writing import ChangeType, LogEntry
 

@@ -9,9 +9,8 @@ from hybrid_memory.moments import nearest_moment
 from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
-from hybrid_memory.store.purge_rules import list_names
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
-from hybrid_memory.store.sql.rows import readable_object
+from hybrid_memory.store.sql.rows import list_names, readable_object
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

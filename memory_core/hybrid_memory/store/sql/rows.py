@@ -7,12 +7,12 @@ itself, and what a buffer holds is looked at where it is used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.memory_fields import object_from_json
+from hybrid_memory.store.memory_fields import object_from_json, texts_from_json
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry
 
 if TYPE_CHECKING:
@@ -79,3 +79,28 @@ def buffer_of(row: Row) -> BufferState:
 def existing_ids(session: Session, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
     """Return which memories of a namespace exist."""
     return {MemoryId(id_) for (id_,) in session.rows(_EXISTING, namespace, list(ids))} if ids else set()
+
+
+def _mentions(value: Any, ids: frozenset[MemoryId]) -> bool:
+    """Return True if a JSON value holds one of the ids, also as a key."""
+    if isinstance(value, dict):
+        return any(_mentions(one, ids) for one in (*value, *value.values()))
+    if isinstance(value, list):
+        return any(_mentions(one, ids) for one in value)
+    return value in ids if isinstance(value, str) else False
+
+
+def object_mentions(text: str, ids: frozenset[MemoryId]) -> bool:
+    """Return True if the JSON object of a text holds one of the ids; what cannot be read may name anything."""
+    try:
+        return _mentions(object_from_json(text), ids)
+    except ValueError:
+        return True
+
+
+def list_names(text: str | None, ids: frozenset[MemoryId]) -> bool:
+    """Return True if the JSON list of a text names one of the ids; what cannot be read may name anything."""
+    try:
+        return not ids.isdisjoint(texts_from_json(text))
+    except ValueError:
+        return True

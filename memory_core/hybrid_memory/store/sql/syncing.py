@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.purge_rules import list_names
 from hybrid_memory.store.snapshots import NO_LIMIT
-from hybrid_memory.store.sql.rows import readable_object
+from hybrid_memory.store.sql.rows import list_names, readable_object
 from hybrid_memory.store.sync_rules import BUFFER, CONVERSATION, OTHER_WORDS, stamps_of_row, stamps_to_text
 from hybrid_memory.store.syncing import (
     SYNC,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.encoding import check_text, object_to_json
-from hybrid_memory.store.purge_rules import object_mentions
-from hybrid_memory.store.sql.rows import readable_object
+from hybrid_memory.store.sql.rows import object_mentions, readable_object
 from hybrid_memory.store.writing import UndoRecord, WriteBatch
 
 if TYPE_CHECKING:
