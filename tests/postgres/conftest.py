@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from hybrid_memory_postgres.connections import Connections
 
-_WITHOUT_DRIVER = {"test_offline.py", "test_stored_lists.py", "test_target.py", "test_wire_arrays.py"}
+_WITHOUT_DRIVER = {
+    "test_migrate_folders.py",
+    "test_offline.py",
+    "test_stored_lists.py",
+    "test_target.py",
+    "test_wire_arrays.py",
+}
 collect_ignore = (
     []
     if find_spec("psycopg")

@@ -21,9 +21,9 @@ from hybrid_memory_postgres.repeating import again
 from hybrid_memory_postgres.sql_session import PgSession
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = [pytest.mark.postgres, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.postgres]
 FIRST = MemoryId("first")
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0
 TRIES = 6  # to connect, after which the pool gives up: three for the connection that broke, three for who waits
 
 

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, cast
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.engines import StoreDatabase, StoreEngine
-from hybrid_memory_postgres.target import Target, is_address, refuse_secret, shown_address, target_of
+from hybrid_memory_postgres.target import Target, refuse_secret, shown_address, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
-    from datetime import datetime
     from pathlib import Path
 
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.moving import MoveSource, MoveTarget
     from hybrid_memory.store.restoring import Restorer
 
 _WITHOUT_DRIVER = (
@@ -54,7 +51,6 @@ class PostgresDatabase(StoreDatabase):
         store = PostgresStore.open(
             self.at.conninfo_now,
             clock,
-            size=settings.store_connections,
             wait_seconds=settings.store_wait_seconds,
             random_source=random_source,
             notices=self.at.notices,
@@ -71,18 +67,6 @@ class PostgresDatabase(StoreDatabase):
             from hybrid_memory_postgres.restoring_store import restorer_of_database
 
         return restorer_of_database(self.at.conninfo_now, home, wait_seconds=settings.store_wait_seconds)
-
-    def source(self) -> AbstractContextManager[MoveSource]:
-        """Give this moment of the store in it."""
-        from hybrid_memory_postgres.moving_store import database_source
-
-        return database_source(self.at.conninfo)
-
-    def target(self, now: datetime) -> AbstractContextManager[MoveTarget]:
-        """Give it as a place for a store."""
-        from hybrid_memory_postgres.moving_store import database_target
-
-        return database_target(self.at.conninfo, now)
 
     def namespace_role(self, namespace: str) -> str | None:
         """Return the role that a hub takes for calls on a namespace."""
@@ -103,26 +87,6 @@ class PostgresEngine(StoreEngine):
         """Return the database of an address, with the variables that libpq reads."""
         return PostgresDatabase(target_of(address, environ, password_file))
 
-    def typed_database(
-        self,
-        address: str,
-        argument: str,
-        environ: Mapping[str, str],
-        *,
-        known: str | None = None,
-        known_file: Path | None = None,
-        password_file: Path | None = None,
-    ) -> PostgresDatabase:
-        """Return the database of an address that a person typed, with the password of ``known`` if that is the same database."""
-        at = target_of(refuse_secret(address, argument), environ, password_file)
-        if find_spec("psycopg") is None:
-            raise InvalidInput(argument, _WITHOUT_DRIVER)
-        if known is not None and is_address(known) and password_file is None:
-            same = target_of(known, environ)
-            if same.digest == at.digest:
-                at = same if known_file is None else target_of(address, environ, known_file)
-        return PostgresDatabase(at)
-
     def shown_address(self, address: str) -> str:
         """Return what may be shown of an address; never a secret, and never an error."""
         return shown_address(address)
@@ -130,6 +94,31 @@ class PostgresEngine(StoreEngine):
     def refuse_secret(self, address: str, place: str) -> str:
         """Return an address, unless it holds a password in a place that others can read."""
         return refuse_secret(address, place)
+
+
+def typed_target(
+    address: str,
+    argument: str,
+    environ: Mapping[str, str],
+    *,
+    known: str | None = None,
+    known_file: Path | None = None,
+    password_file: Path | None = None,
+) -> Target:
+    """Return where the database of an address is that a person typed, which may not hold a password.
+
+    That comes from ``password_file``, from ``environ`` or, where ``known`` is an address of the same database that others do not see,
+    from that or from ``known_file``.
+
+    Raises:
+        InvalidInput: names the ``argument`` and what is wrong with it, or PostgreSQL's driver is not installed.
+    """
+    target = target_of(refuse_secret(address, argument), environ, password_file)
+    if find_spec("psycopg") is None:
+        raise InvalidInput(argument, _WITHOUT_DRIVER)
+    if known is None or password_file is not None or target_of(known, environ).digest != target.digest:
+        return target
+    return target_of(known, environ) if known_file is None else target_of(address, environ, known_file)
 
 
 ENGINE = PostgresEngine()

@@ -16,14 +16,11 @@ from hybrid_memory.private_files import open_plain_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
-    from datetime import datetime
     from pathlib import Path
 
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.moving import MoveSource, MoveTarget
     from hybrid_memory.store.restoring import Restorer
 
 PASSWORD_FILE = "store_password_file"  # noqa: S105 - the name of a setting
@@ -63,14 +60,6 @@ class StoreDatabase(Protocol):
         """
         ...
 
-    def source(self) -> AbstractContextManager[MoveSource]:
-        """Give this moment of the store, to be moved elsewhere; hubs go on meanwhile."""
-        ...
-
-    def target(self, now: datetime) -> AbstractContextManager[MoveTarget]:
-        """Give the database as a place for a store that is moved here."""
-        ...
-
     def namespace_role(self, namespace: str) -> str | None:
         """Return the role that a hub takes for calls on a namespace; None where it stays what it logged in as.
 
@@ -94,26 +83,6 @@ class StoreEngine(Protocol):
         """
         ...
 
-    def typed_database(
-        self,
-        address: str,
-        argument: str,
-        environ: Mapping[str, str],
-        *,
-        known: str | None = None,
-        known_file: Path | None = None,
-        password_file: Path | None = None,
-    ) -> StoreDatabase:
-        """Return the database of an address that a person typed, which may not hold a password.
-
-        That comes from ``password_file``, from ``environ`` or, where ``known`` is an address of the same database that others do not see,
-        from that or from ``known_file``.
-
-        Raises:
-            InvalidInput: names the ``argument`` and what is wrong with it, or a library that this needs is not installed.
-        """
-        ...
-
     def shown_address(self, address: str) -> str:
         """Return what may be shown of an address; never a secret, and never an error."""
         ...
@@ -125,11 +94,6 @@ class StoreEngine(Protocol):
             InvalidInput: it does; ``place`` names the argument or setting.
         """
         ...
-
-
-def is_address(text: str) -> bool:
-    """Return whether a text is the address of a database rather than a folder."""
-    return _scheme(text) is not None
 
 
 def engine_of(address: str, place: str = "store") -> StoreEngine:

@@ -82,8 +82,6 @@ def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source:
     return DuckStore.open(
         home / DATABASE,
         clock,
-        memory_limit=settings.duckdb_memory_limit,
-        threads=settings.duckdb_threads,
         random_source=random_source,
     )
 

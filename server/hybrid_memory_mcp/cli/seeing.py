@@ -1,4 +1,4 @@
-"""The commands that show memory as the page does: search, timeline, tiers; and what `show` adds of a memory's life.
+"""The commands `inspect search`, `timeline` and `tiers`, which show memory as the page does; and what `show` adds of a memory's life.
 
 They print what the inspector's views load, by operation `view`. On a terminal with pictures, in a pipe a line for each memory, with
 ``--json`` the view's whole data.
@@ -472,7 +472,7 @@ def draw_life(console: Console, found: Mapping[str, Any]) -> None:
         console.print(_indented(Text.assemble((f"{moment(event['at'])}  ", "dim"), shown(told), overflow="fold")))
     left = len(found["events"]) - _HAPPENED + found["events_left_out"]
     if left > 0:
-        console.print(_indented(Text(f"{left:,} more; `history {found['id']}` has all", "dim")))
+        console.print(_indented(Text(f"{left:,} more; `show --history {found['id']}` has all", "dim")))
 
 
 def _version_shown(version: Mapping[str, Any], glyphs: Glyphs, console: Console) -> Text:

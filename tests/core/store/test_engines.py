@@ -11,7 +11,7 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.setting_sources import report_settings
 from hybrid_memory.settings import store_settings
-from hybrid_memory.store.engines import engine_of, is_address, read_password, shown_address
+from hybrid_memory.store.engines import engine_of, read_password, shown_address
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.opening import is_missing, open_store, restorer_of
 
@@ -99,13 +99,6 @@ def test_without_an_engine_an_address_says_what_to_install(engines, tmp_path, mo
     assert SECRET not in str(told.value)
 
 
-def test_without_an_engine_an_address_is_no_folder(engines):
-    engines.clear()
-    assert is_address("postgresql://hub@db.example/memory")
-    with pytest.raises(InvalidInput, match="install hybrid-memory-mcp again"):
-        engine_of("postgresql://hub@db.example/memory", "TO")
-
-
 def test_without_an_engine_nothing_of_an_address_is_shown(engines):
     engines.clear()
     assert SECRET not in shown_address(f"postgresql://hub:{SECRET}@db.example/memory")
@@ -114,7 +107,8 @@ def test_without_an_engine_nothing_of_an_address_is_shown(engines):
 @pytest.mark.usefixtures("engines")
 @pytest.mark.parametrize("place", ["/srv/memory", "memory", "C:\\memory", "other://here", "kept:/here", ""])
 def test_a_folder_is_no_address(place):
-    assert not is_address(place)
+    with pytest.raises(InvalidInput, match="must be an address"):
+        engine_of(place)
 
 
 @pytest.mark.usefixtures("no_entry_points")

@@ -1,4 +1,4 @@
-"""The command ``migrate``: a whole store moved between a folder and a database, in this process."""
+"""The command ``postgres migrate``: a whole store moved between a folder and a PostgreSQL database, in this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from hybrid_memory_mcp.cli.output import note, one_line_errors, print_result, pr
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from hybrid_memory.store.engines import StoreDatabase
     from hybrid_memory.store.moving import MoveSource, MoveTarget
 
 
@@ -62,8 +61,8 @@ def migrate(
 
 
 def _next_step(target: str) -> str:
-    from hybrid_memory.store.engines import is_address
     from hybrid_memory.store.opening import shown_address
+    from hybrid_memory_postgres.target import is_address
 
     if is_address(target):
         return (
@@ -80,14 +79,14 @@ def _next_step(target: str) -> str:
     )
 
 
-def _database(address: str, argument: str, password_file: Path | None) -> StoreDatabase:
+def _conninfo(address: str, argument: str, password_file: Path | None) -> str:
     from hybrid_memory.settings import database_environment
-    from hybrid_memory.store.engines import engine_of
+    from hybrid_memory_postgres.engine import typed_target
 
     known, known_file = (None, None) if password_file else _database_of_settings()
-    return engine_of(address, argument).typed_database(
+    return typed_target(
         address, argument, database_environment(), known=known, known_file=known_file, password_file=password_file
-    )
+    ).conninfo
 
 
 def _database_of_settings() -> tuple[str | None, Path | None]:
@@ -104,20 +103,26 @@ def _database_of_settings() -> tuple[str | None, Path | None]:
 
 def _target(place: str, password_file: Path | None) -> AbstractContextManager[MoveTarget]:
     from hybrid_memory.clock import SystemClock
-    from hybrid_memory.store.engines import is_address
     from hybrid_memory.store.moving import folder_target
+    from hybrid_memory_postgres.target import is_address
 
     now = SystemClock().now()
     if is_address(place):
-        return _database(place, "TO", password_file).target(now)
+        conninfo = _conninfo(place, "TO", password_file)
+        from hybrid_memory_postgres.moving_store import database_target
+
+        return database_target(conninfo, now)
     return folder_target(Path(place).expanduser().absolute(), now)
 
 
 def _source(place: str, password_file: Path | None) -> AbstractContextManager[MoveSource]:
-    from hybrid_memory.store.engines import is_address
+    from hybrid_memory_postgres.target import is_address
 
     if is_address(place):
-        return _database(place, "FROM", password_file).source()
+        conninfo = _conninfo(place, "FROM", password_file)
+        from hybrid_memory_postgres.moving_store import database_source
+
+        return database_source(conninfo)
     return _folder(Path(place).expanduser().absolute())
 
 

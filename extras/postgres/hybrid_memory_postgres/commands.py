@@ -1,4 +1,4 @@
-"""The command ``store prepare``: what the administrator of a PostgreSQL server does before hubs share a store on it."""
+"""The commands ``postgres prepare``, by which an administrator makes a database ready for hubs, and ``postgres migrate``."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from typing import Annotated
 import typer
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory_mcp.cli.command_group import example
+from hybrid_memory_mcp.cli.command_group import example, unwrapped
 from hybrid_memory_mcp.cli.operation_call import AsJson
 from hybrid_memory_mcp.cli.output import note, one_line_errors, print_result, say
+from hybrid_memory_postgres.migrate_command import migrate
 
-app = typer.Typer(help="A store on a PostgreSQL server that several machines share.", no_args_is_help=True)
-
-
-@app.callback()
-def _group() -> None:
-    """Keep a group of a single command a group."""
+app = typer.Typer(help="Keep the store in PostgreSQL, which several machines can share.", no_args_is_help=True)
 
 
-@app.command(epilog=example("store prepare postgresql://admin@db.example/memory --role hub"))
+@app.command(epilog=example("postgres prepare postgresql://admin@db.example/memory --role hub"))
 def prepare(
     address: Annotated[
         str, typer.Argument(help="The database, with the login of its administrator and without a password.")
@@ -51,15 +47,15 @@ def prepare(
     """
     from hybrid_memory.project_names import check_namespace
     from hybrid_memory.settings import database_environment
-    from hybrid_memory_postgres.engine import ENGINE
+    from hybrid_memory_postgres.engine import typed_target
 
     with one_line_errors():
         bound = [check_namespace(one) for one in namespace or ()]
-        database = ENGINE.typed_database(address, "address", database_environment(), password_file=password_file)
+        target = typed_target(address, "address", database_environment(), password_file=password_file)
         from hybrid_memory_postgres.connections import Connections
         from hybrid_memory_postgres.preparing import prepare as prepare_store
 
-        with Connections(database.at.conninfo, size=1) as connections:
+        with Connections(target.conninfo, size=1) as connections:
             done = prepare_store(connections, SystemClock().now(), role, bound, hub)
 
     def show() -> None:
@@ -80,3 +76,7 @@ def prepare(
             )
 
     print_result(asdict(done), as_json, show)
+
+
+_FOLDER_TO_DATABASE = "postgres migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory"
+app.command(help=unwrapped(migrate.__doc__ or ""), epilog=example(_FOLDER_TO_DATABASE))(migrate)
