@@ -63,7 +63,7 @@ def _open(conninfo: str) -> MemoryService:
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.embedding.registry import STATIC, make_embedder
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory_postgres.store import PostgresStore
 
     store = PostgresStore.open(conninfo, SystemClock(), size=4)
     return MemoryService(store, make_embedder(STATIC), clock=SystemClock(), random_source=SystemRandomSource())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "shared_buffers": "512MB"}
 _BEFORE = 200  # memories that a namespace holds as the clock starts
-# What one write sends, as `hybrid_memory.store.postgres` does; the lock is that of a namespace of each client, or of one for all.
+# What one write sends, as `hybrid_memory_postgres` does; the lock is that of a namespace of each client, or of one for all.
 _SCRIPT = """
 \\set r random(1, 1000000000000)
 BEGIN;

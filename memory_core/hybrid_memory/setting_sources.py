@@ -26,7 +26,7 @@ from hybrid_memory.settings import (
     as_switches,
     variables,
 )
-from hybrid_memory.store.postgres.target import PASSWORD_FILE, read_password, refuse_secret, shown_address, target_of
+from hybrid_memory.store.engines import PASSWORD_FILE, engine_of, read_password, shown_address
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -202,7 +202,8 @@ def _check_address(text: str) -> None:
     Raises:
         InvalidInput: it holds a password, or cannot be used.
     """
-    target_of(refuse_secret(text, _ADDRESS), {})
+    engine = engine_of(text, _ADDRESS)
+    engine.database(engine.refuse_secret(text, _ADDRESS), {})
 
 
 def check_store_setting(name: str) -> None:

@@ -70,11 +70,12 @@ def _namespace(value: str) -> str:
 
 def _store_address(value: str) -> str:
     """Return the address of a database; whether the rest of it can be used is known when it is opened."""
-    from hybrid_memory.store.postgres.target import is_address
+    from hybrid_memory.store.engines import engine_of
 
-    if not is_address(value):
-        problem = "must be an address as postgresql://user@host/database; the folder of a store is named by home"
-        raise PydanticCustomError("setting", "{problem}", {"problem": problem})
+    try:
+        engine_of(value)
+    except InvalidInput as error:
+        raise PydanticCustomError("setting", "{problem}", {"problem": error.problem}) from None
     return value.strip()
 
 
@@ -224,9 +225,9 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
     except ValidationError as error:
         raise setting_error(error, StoreSettings.model_fields, _Places(given, of_file).of) from None
     if isinstance(of_file.get("store"), str):
-        from hybrid_memory.store.postgres.target import refuse_secret
+        from hybrid_memory.store.engines import engine_of
 
-        refuse_secret(of_file["store"], f"store in {CONFIG}")
+        engine_of(of_file["store"]).refuse_secret(of_file["store"], f"store in {CONFIG}")
     return settings
 
 

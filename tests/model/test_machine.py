@@ -574,7 +574,7 @@ class DatabaseLives(Lives):
         super().__init__()
 
     def open_store(self):
-        from hybrid_memory.store.postgres.store import PostgresStore
+        from hybrid_memory_postgres.store import PostgresStore
 
         return PostgresStore.open(self.database.conninfo, self.clock, size=4)
 

@@ -18,12 +18,12 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.postgres import reading_table
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.sync.erasing import erase_waiting, is_waiting, note_waiting
 from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory.testing import START, HashEmbedder
+from hybrid_memory_postgres import reading_table
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

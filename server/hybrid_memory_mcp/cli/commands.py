@@ -17,14 +17,12 @@ from hybrid_memory_mcp.cli import (
     acting,
     care,
     config,
-    databases,
     embedders,
     erasing,
     evaluating,
     exporting,
     importing,
     memories,
-    migrating,
     project,
     seeing,
     serving,
@@ -91,6 +89,14 @@ def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
     _add(panel, function, shown, name=name, **options)
 
 
+def _add_extra_group(panel: str, name: str) -> None:
+    """Register a group of commands of an extra; where its part is missing, as `_add_extra` does."""
+    try:
+        _add_group(panel, load_extra(_COMMANDS, name), name)
+    except InvalidInput:
+        _add_extra(panel, name, f"{name} --help")
+
+
 def _missing(error: InvalidInput) -> Callable[..., None]:
     def command(context: typer.Context) -> None:
         """Is not installed here."""
@@ -147,7 +153,7 @@ _add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
 _add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
 _add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
 _add_group(STORE, embedders.app, "embedder")
-_add_group(STORE, databases.app, "postgres")
+_add_extra_group(STORE, "postgres")
 _add_group(SETTINGS, config.app, "config")
 _add_group(SETTINGS, project.app, "project")
 _add_group(SETTINGS, tokens.app, "token")
@@ -170,5 +176,3 @@ _add(
 _add_inside(inspecting, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
 _add_inside(inspecting, seeing.timeline, "inspect timeline --as-of '1 March'")
 _add_inside(inspecting, seeing.tiers, "inspect tiers --live")
-_FOLDER_TO_DATABASE = "postgres migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory"
-_add_inside(databases.app, migrating.migrate, _FOLDER_TO_DATABASE)

@@ -19,13 +19,8 @@ log = logging.getLogger("hybrid_memory_mcp")
 
 
 def begin_logging(form: str) -> None:
-    """Log warnings on stderr; ``form`` is one of `logging`'s.
-
-    The driver of a database is silent: while that is away it would tell of each try, several times a second, with host and user. Calls and
-    late work tell what matters.
-    """
+    """Log warnings on stderr; ``form`` is one of `logging`'s."""
     logging.basicConfig(level=logging.WARNING, format=form)
-    logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 @contextmanager

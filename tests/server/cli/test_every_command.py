@@ -80,7 +80,7 @@ ROWS: dict[str, Row | Apart] = {
     "eval": Row("{questions} --embedder static", "static\t1\t1\t0\t1\t", "{lines}", 1, "invalid_input"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
-    "postgres migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
+    "postgres migrate": Apart("tests/postgres/test_migrate_folders.py", "nothing-here {folder}"),
     "purge": Row("{id} --yes", "gone for good: ", "absent --yes", 1, "not_found"),
     "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
     "config": Row("", "keep_backups", "--no-such"),
