@@ -11,7 +11,7 @@ import pytest
 from tests.core.store.empty_database import lay_empty
 from tests.core.store.hostile_rows import set_values
 from tests.core.store.making import memory
-from tests.core.sync.test_hostile_lines import LINES, lay
+from tests.sync.test_hostile_lines import LINES, lay
 from tests.server.hooks.hooking import Talk
 from tests.server.hubs import relay, short_folder
 from typer.testing import CliRunner

@@ -30,7 +30,6 @@ from hybrid_memory_mcp.cli import (
     seeing,
     serving,
     status,
-    syncing,
     tokens,
 )
 from hybrid_memory_mcp.cli.command_group import CommandGroup, example, hide_plain_types, unwrapped
@@ -122,7 +121,7 @@ _add(MEMORIES, acting.undo, "undo")
 _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")
-_add(FILES, syncing.sync, "sync ~/Dropbox/memory")
+_add_extra(FILES, "sync", "sync ~/Dropbox/memory")
 _add(STORE, status.status, "status")
 _add(STORE, care.doctor, "doctor")
 _add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")

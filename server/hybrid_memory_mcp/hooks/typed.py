@@ -1,7 +1,7 @@
 """What a person typed of a text that a client calls the user's: without what hooks, commands and the client itself put into it. Pure.
 
 A hook may import nothing of the library, and the library nothing of the server, so that this file stands in both: in
-`hybrid_memory_mcp.hooks` and in `hybrid_memory.importing.formats`. A test holds them equal.
+`hybrid_memory_mcp.hooks` and in `hybrid_memory_importers.formats`. A test holds them equal.
 """
 
 from __future__ import annotations

@@ -10,19 +10,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hybrid_memory.admin.record_import import imports_of
+from hybrid_memory.admin.imports import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
-from hybrid_memory.importing.formats import format_named, format_names
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.home_files import list_backups
 from hybrid_memory.store.neighbours import OtherHub
 from hybrid_memory.store.opening import shown_address
+from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.whole import whole_store
-from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory_mcp.clients.installed import assistants
 from hybrid_memory_mcp.clients.places import this_machine
 from hybrid_memory_mcp.inspector.review import Waiting, waiting
+from hybrid_memory_mcp.inspector.session_names import title_of_format
 from hybrid_memory_mcp.inspector.view import ViewRequest
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _imports(store: WholeStore) -> list[dict[str, Any]]:
         {
             "id": one.id,
             "format": one.format,
-            "title": format_named(one.format).TITLE if one.format in format_names() else one.format,
+            "title": title_of_format(one.format) or one.format,
             "at": one.at.isoformat(timespec="seconds"),
             "memories": one.memories,
             "namespaces": list(one.namespaces),

@@ -1,0 +1,89 @@
+"""Which records of a source come in as memories, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hybrid_memory.capture.telling import chances
+from hybrid_memory_importers.chosen import Choice, Chosen, Messages, pieces
+from hybrid_memory_importers.conversations import Conversation, is_one_at_a_time, newest_of_the_person
+from hybrid_memory_importers.record import Author, Record, RecordKind, Skipped
+
+if TYPE_CHECKING:
+    from hybrid_memory.capture.gate import Gate
+
+__all__ = ["Choice", "Chosen", "Messages", "select"]
+
+
+def select(records: Iterable[Record | Skipped], choice: Choice) -> Iterator[Chosen | Skipped]:
+    """Yield what comes in of a source, and what is left out with the reason.
+
+    A conversation is looked at as a whole: what the person took back there does not come in, and what they put right takes the place of
+    what was wrong. So its messages come in when it ends. What a person has one of (where they live, what they are called, what they do
+    not eat) is compared over all conversations and comes last.
+    """
+    if choice.messages is Messages.TOLD:
+        yield from _told(records, choice.gate)
+        return
+    for record in records:
+        found = _apart(record, choice)
+        if found is None and isinstance(record, Record):
+            yield from _whole(record)
+        elif found is not None:
+            yield found
+
+
+def _told(records: Iterable[Record | Skipped], gate: Gate | None) -> Iterator[Chosen | Skipped]:
+    said: list[Record] = []
+    of_the_person: list[Chosen] = []
+    name: str | None = None
+    for record in records:
+        found = _apart(record, Choice())
+        if found is not None or not isinstance(record, Record):
+            if found is not None:
+                yield found
+            continue
+        if record.conversation is None or record.conversation != name:
+            yield from _of_conversation(said, gate, of_the_person)
+            said, name = [], record.conversation
+        said.append(record)
+    yield from _of_conversation(said, gate, of_the_person)
+    yield from newest_of_the_person(of_the_person)
+
+
+def _of_conversation(
+    said: Sequence[Record], gate: Gate | None, of_the_person: list[Chosen]
+) -> Iterator[Chosen | Skipped]:
+    """Yield what a conversation gives, but for what is compared with other conversations."""
+    conversation = Conversation()
+    let = [None] * len(said) if gate is None else chances([one.text for one in said], gate)
+    for record, chance in zip(said, let, strict=True):
+        left_out = conversation.add(record, chance)
+        if left_out is not None:
+            yield left_out
+    for one in conversation.chosen():
+        if isinstance(one, Chosen) and is_one_at_a_time(one):
+            of_the_person.append(one)
+        else:
+            yield one
+
+
+def _apart(record: Record | Skipped, choice: Choice) -> Chosen | Skipped | None:
+    """Return what becomes of a record that is no message of the person to look at: a memory, or what is left out."""
+    if isinstance(record, Skipped):
+        return record
+    if record.kind is RecordKind.MEMORY:
+        supersedes = None if record.supersedes is None else (record.supersedes, 0)
+        return Chosen(record=record, text=record.text, tags=record.tags, supersedes=supersedes)
+    if record.author is Author.OTHER:
+        return Skipped("said by a tool or another one", record.key)
+    if record.author is Author.ASSISTANT and choice.messages is not Messages.ALL:
+        return Skipped("said by the assistant", record.key)
+    return None
+
+
+def _whole(record: Record) -> Iterator[Chosen]:
+    """Yield a message in pieces of which each is short enough for one memory."""
+    for part, piece in enumerate(pieces(record.text)):
+        yield Chosen(record=record, text=piece, tags=record.tags, part=part)
