@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hybrid_memory_importers.formats import find_format, format_named
-from hybrid_memory_importers.record import Author, Record, Skipped
-from hybrid_memory_importers.selection import Choice, Chosen, select
+from hybrid_memory_importers.record import Author, Chosen, Record, Skipped
+from hybrid_memory_importers.selection import Choice, select
 from hybrid_memory_importers.source import Source, open_source
 
 

@@ -15,8 +15,14 @@ from hybrid_memory.model import Kind, MemoryId, Origin
 from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import START
-from hybrid_memory_importers.folder_export import FolderLayout, check_folder, export_folder
-from hybrid_memory_importers.markdown.file_names import file_name, folder_name, slug
+from hybrid_memory_importers.folder_export import (
+    FolderLayout,
+    check_folder,
+    export_folder,
+    file_name,
+    folder_name,
+    slug,
+)
 from hybrid_memory_importers.markdown.frontmatter import parse, split
 from hybrid_memory_importers.markdown.memory_file import read_memory_file
 

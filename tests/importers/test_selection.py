@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.importers.chats import chosen, reasons
 
-from hybrid_memory_importers.chosen import pieces
-from hybrid_memory_importers.record import Author, Record, RecordKind, Skipped
-from hybrid_memory_importers.selection import Choice, Chosen, Messages, select
+from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind, Skipped
+from hybrid_memory_importers.selection import Choice, Messages, pieces, select
 
 BEGAN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_importers.record import Author, Record, RecordKind
-from hybrid_memory_importers.selection import Chosen
+from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind
 from hybrid_memory_importers.spool import SpoolLine, SpoolWriter, line_of, session_name, write_spool
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

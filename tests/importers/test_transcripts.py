@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,7 @@ import pytest
 from tests.importers.chats import folder, read, read_as, reasons, said
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_importers.formats import typed as typed_here
 from hybrid_memory_importers.record import Author, Record
-from hybrid_memory_mcp.hooks import typed as typed_of_hooks
 
 SESSION = "-home-ada-proj/11111111-2222-3333-4444-555555555555.jsonl"
 ROLLOUT = "2026/03/01/rollout-2026-03-01T09-00-00-0199.jsonl"
@@ -30,10 +27,6 @@ def line(text: Any, kind: str = "user", name: str = "u1", **more: Any) -> dict[s
         "cwd": "/home/ada/proj",
         "sessionId": "s1",
     } | more
-
-
-def test_the_library_and_the_hooks_know_what_was_typed_by_the_same_text() -> None:
-    assert inspect.getsource(typed_here) == inspect.getsource(typed_of_hooks)
 
 
 def test_what_a_person_typed_comes_with_its_session_title_and_folder(tmp_path: Path) -> None:

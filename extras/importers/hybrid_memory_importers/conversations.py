@@ -10,10 +10,9 @@ from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, may_replace, words_of
 from hybrid_memory.capture.sentences import lowered
-from hybrid_memory.capture.telling import Chances, ToldOne, joined, sets_a_scene, told
 from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory_importers.chosen import Chosen
-from hybrid_memory_importers.record import Record, Skipped
+from hybrid_memory_importers.record import Chosen, Record, Skipped
+from hybrid_memory_importers.telling import Chances, ToldOne, joined, sets_a_scene, told
 
 _LOOKED_BACK = 60  # statements of a conversation among which a correction looks for what was wrong
 _LONGEST_COMPARED = 120  # characters of a statement that gives one thing a value

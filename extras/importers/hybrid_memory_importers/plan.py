@@ -18,8 +18,8 @@ from hybrid_memory.admin.jsonl import header_line, item_line
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import create_private
 from hybrid_memory.store.transfer import MemoryItem, StoreContents
-from hybrid_memory_importers.record import Author, Record, RecordKind, Skipped
-from hybrid_memory_importers.selection import Choice, Chosen, select
+from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind, Skipped
+from hybrid_memory_importers.selection import Choice, select
 from hybrid_memory_importers.spool import SpoolLine, SpoolWriter, line_of, write_spool
 
 if TYPE_CHECKING:

@@ -76,3 +76,19 @@ class Skipped:
 
     reason: str
     where: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A part of a record that becomes a memory.
+
+    ``text`` are its words, ``part`` counts the parts of one record from 0. ``importance`` is None where it is as of any other text.
+    ``supersedes`` names what it takes the place of: the key of a record of the same source, and the part of it.
+    """
+
+    record: Record
+    text: str
+    importance: float | None = None
+    tags: tuple[str, ...] = ()
+    part: int = 0
+    supersedes: tuple[str, int] | None = None

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hybrid_memory.capture.telling import chances
-from hybrid_memory_importers.chosen import Choice, Chosen, Messages, pieces
 from hybrid_memory_importers.conversations import Conversation, is_one_at_a_time, newest_of_the_person
-from hybrid_memory_importers.record import Author, Record, RecordKind, Skipped
+from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind, Skipped
+from hybrid_memory_importers.telling import chances
 
 if TYPE_CHECKING:
     from hybrid_memory.capture.gate import Gate
 
-__all__ = ["Choice", "Chosen", "Messages", "select"]
+_LONGEST_PIECE = 8_000  # characters of a message that is taken whole; a memory that is longer answers no question
+
+
+class Messages(StrEnum):
+    """Which messages of conversations are taken; memories always are."""
+
+    TOLD = "told"
+    """What the person tells: no questions, orders, pasted texts and small talk."""
+    PERSON = "person"
+    """Every message of the person."""
+    ALL = "all"
+    """The assistant's too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person wants of a source. ``gate`` judges what of their messages is worth keeping; None leaves that to rules."""
+
+    messages: Messages = Messages.TOLD
+    gate: Gate | None = None
 
 
 def select(records: Iterable[Record | Skipped], choice: Choice) -> Iterator[Chosen | Skipped]:
@@ -87,3 +107,17 @@ def _whole(record: Record) -> Iterator[Chosen]:
     """Yield a message in pieces of which each is short enough for one memory."""
     for part, piece in enumerate(pieces(record.text)):
         yield Chosen(record=record, text=piece, tags=record.tags, part=part)
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces of at most 8,000 characters: as it is, or cut between paragraphs, lines or words, wherever there are some."""
+    rest = text.strip()
+    while len(rest) > _LONGEST_PIECE:
+        cut = max(
+            (at for mark in ("\n\n", "\n", " ") if (at := rest.rfind(mark, _LONGEST_PIECE // 2, _LONGEST_PIECE)) > 0),
+            default=_LONGEST_PIECE,
+        )
+        yield rest[:cut].rstrip()
+        rest = rest[cut:].lstrip()
+    if rest:
+        yield rest

@@ -24,10 +24,7 @@ from typing import BinaryIO
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import NotPlainFileError, open_plain_file
-from hybrid_memory_importers.json_stream import json_items, json_lines
 from hybrid_memory_importers.record import Skipped
-
-__all__ = ["Source", "SourceFile", "json_items", "json_lines", "open_source"]
 
 # Limits, all far above what people have: an export of ten years of daily use is some hundred megabytes in some thousand files.
 MOST_FILES = 200_000

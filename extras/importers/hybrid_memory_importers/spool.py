@@ -23,11 +23,10 @@ from hybrid_memory.requests import WriteRequest
 from hybrid_memory.text import content_hash
 from hybrid_memory.validation import CONTENT_LIMIT, NAME_LIMIT, TAG_LIMIT, TAGS_LIMIT, check_write
 from hybrid_memory_importers.longer_forms import LongerForms
-from hybrid_memory_importers.record import Author, Record, RecordKind
+from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Json
-    from hybrid_memory_importers.selection import Chosen
 
 SESSION_PREFIX: Final = "import"
 _DIGEST_BYTES = 8  # tells apart names that had to be cut

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hybrid_memory.capture import otherwise
-from hybrid_memory.capture.sentences import lowered, pieces_of
+from hybrid_memory.capture.sentences import leans, lowered, pieces_of
 from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory_importers import otherwise
 
 _FEW_WORDS = 2
 _DENSE = "\u2e80"  # from this character on scripts write no blanks between sentences
@@ -27,6 +27,6 @@ def _needs(sentence: str, before: str) -> bool:
     low = lowered(sentence).strip(" .!?\"'“”()*")
     if before.endswith((":", "?", "：", "？")) or not sentence[:1].isalnum() or sentence[:1].islower():
         return True
-    if otherwise.leans(low) or _POINTS.match(low) is not None or (low.isascii() and len(low.split()) <= _FEW_WORDS):
+    if leans(low) or _POINTS.match(low) is not None or (low.isascii() and len(low.split()) <= _FEW_WORDS):
         return True
     return otherwise.is_instead(low, lowered(before))

@@ -15,8 +15,9 @@ from __future__ import annotations
 import json
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -29,7 +30,6 @@ from hybrid_memory.store.syncing import FOLDERS, LAST, PATH, Outgoing, SyncBatch
 from hybrid_memory.text_encoder import Embed, embedded
 from hybrid_memory.word_encoding import with_encoded_words
 from hybrid_memory_sync.folder import SegmentFile, SyncFolder
-from hybrid_memory_sync.leftovers import Leftover, find_leftovers, known_leftovers
 from hybrid_memory_sync.lines import Change, ItemChange, MemoryChange, item_of_line, memory_of_line
 from hybrid_memory_sync.machine import NOTE, after_setback, machine_of, new_name
 from hybrid_memory_sync.segments import (
@@ -38,6 +38,7 @@ from hybrid_memory_sync.segments import (
     Segment,
     TooFarAheadError,
     lines_of,
+    name_of,
     namespace_of,
     parts,
     read_segment,
@@ -63,6 +64,18 @@ _WHY_PASSED_OVER: dict[type[Exception], str] = {
     TooFarAheadError: "ahead",
 }
 _WRITES = "writes "
+_LEFTOVERS = "leftovers "
+# Files with words that are purged here, and that are not this machine's to clean: those of other machines go when these synchronise; those
+# of a machine that is gone, and copies under other names, never do. They are looked for after a purge, here or elsewhere: not each time.
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A file with words that are purged: ``machine`` wrote it, or "" where it is a copy that no machine looks after."""
+
+    file: str
+    machine: str
+    written_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +214,7 @@ class _Synchronisation:
             self._retire(self.retire)
         if self._look_for_leftovers:
             own = (one.path for one in self._files if one.machine in self._machine.names)
-            find_leftovers(self._syncing, self._folder, own)
+            _find_leftovers(self._syncing, self._folder, own)
         self._syncing.note(LAST + self._folder.key, str(self._syncing.read("default", _now)))
         if self.namespace is None:
             self._note_quiet()
@@ -497,7 +510,7 @@ class _Synchronisation:
             folder=str(self._folder.path),
             machine=self._machine.name,
             renamed=NOTE in self._notes and self._machine.name != json.loads(self._notes[NOTE])["name"],
-            leftovers=known_leftovers(self._syncing, self._folder),
+            leftovers=_known_leftovers(self._syncing, self._folder),
             preview=preview,
             passed_over=tuple(self._passed_over),
             refused_in=tuple(self._refused_in),
@@ -519,3 +532,56 @@ def _changed_items(view: SyncView) -> int:
 
 def _heard(changes: Sequence[Change], view: SyncView) -> SyncBatch:
     return decide_heard(changes, {}, view)
+
+
+def _known_leftovers(store: SyncStore, folder: SyncFolder) -> tuple[Leftover, ...]:
+    """Return the files that were found the last time and are still there."""
+    noted = json.loads(store.notes().get(_LEFTOVERS + folder.key, "[]"))
+    return tuple(one for name in noted if (one := _leftover(folder, folder.path / name)) is not None)
+
+
+def _find_leftovers(store: SyncStore, folder: SyncFolder, own: Iterable[Path]) -> tuple[Leftover, ...]:
+    """Look through all files of the folder but a store's ``own``, and note which hold words that are purged."""
+    mine = set(own)
+    found = [path for path in folder.any_segments() if path not in mine and _holds_purged(store, folder.read_any(path))]
+    names = [path.relative_to(folder.path).as_posix() for path in found]
+    if names or store.notes().get(_LEFTOVERS + folder.key, "[]") != "[]":
+        store.note(_LEFTOVERS + folder.key, json.dumps(names))
+    return _known_leftovers(store, folder)
+
+
+def _leftover(folder: SyncFolder, path: Path) -> Leftover | None:
+    try:
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return None
+    is_read = path.parent.parent == folder.path and name_of(path.name) is not None
+    machine = path.parent.name if is_read and not path.parent.name.startswith(".") else ""
+    return Leftover(path.relative_to(folder.path).as_posix(), machine, written.isoformat(timespec="seconds"))
+
+
+def _holds_purged(store: SyncStore, data: bytes) -> bool:
+    found = lines_of(data)
+    if found is None:
+        return False
+    namespace, lines = found
+    words: dict[MemoryId, set[str]] = {}
+    for _, line in lines:
+        id_ = memory_of_line(line)
+        if id_ is not None:
+            words.setdefault(id_, set()).add(str(line["memory"].get("content")))
+    # A buffer also goes when its session ends; conversations go by a purge alone.
+    items = {key for _, line in lines if (key := item_of_line(line)) is not None and key[0] != "buffer"}
+
+    def look(view: SyncView) -> bool:
+        there = view.memories(words)
+        rows = view.rows(words)
+        purged = any(row.gone > row.born for id_, row in rows.items() if id_ not in there)
+        redacted = any(
+            "content" in rows[id_].stamps and words[id_] != {memory.content}
+            for id_, memory in there.items()
+            if id_ in rows
+        )
+        return purged or redacted or any(one.value is None for one in view.items(items).values())
+
+    return bool(store.read(namespace, look))

@@ -139,7 +139,7 @@ def _import(asked: Asked) -> None:
         with named_file(asked.path):
             _import_lines(asked)
     else:
-        load_extra("hybrid_memory_mcp.commands", "import")(asked)
+        load_extra("hybrid_memory_mcp.command_parts", "import")(asked)
 
 
 def check_can_ask(asked: Asked) -> None:

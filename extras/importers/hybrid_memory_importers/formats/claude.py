@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_importers.formats.notes import statements_of_notes
 from hybrid_memory_importers.formats.reading import (
     HEAD,
     NO_WORDS,
@@ -33,6 +32,7 @@ from hybrid_memory_importers.formats.reading import (
     text_of,
 )
 from hybrid_memory_importers.record import Author, Record, RecordKind, Skipped
+from hybrid_memory_importers.standing_alone import apart
 
 if TYPE_CHECKING:
     from hybrid_memory_importers.source import Source, SourceFile
@@ -56,6 +56,9 @@ _SIGNS = (
 _SPOKEN = ("text", "voice_note")
 _NOT_READ = ("users.json", "user.json", "login_history.json")
 _DOCUMENT = "a document of a project"
+_HEADING = re.compile(r"#{1,6}\s+(?P<hash>.+)|\*\*(?P<bold>[^*]{1,80})\*\*:?")
+_BULLET = re.compile(r"^(?:[-*•–+]\s+|\d{1,3}[.)]\s+|\[[ xX]\]\s+)+")
+_RULE = re.compile(r"[-*_=]{3,}|`{3,}\w*")
 
 
 def recognises(source: Source) -> bool:
@@ -202,7 +205,7 @@ def _memories(told: Mapping[str, Any], keys: Keys) -> Iterator[Read]:
     for name, title, text, when in notes:
         if not isinstance(text, str) or not text.strip():
             continue
-        for heading, statement in statements_of_notes(text):
+        for heading, statement in _statements_of_notes(text):
             yield Record(
                 key=keys.unique(f"memory/{name}/{digest(heading, statement)}"),
                 text=statement,
@@ -248,3 +251,29 @@ def _design_chat(told: Mapping[str, Any], keys: Keys) -> Iterator[Read]:
 _NAMED = re.compile(
     r"(?:^|/)(?:conversations(?:[-_]\d+)?\.json|(?:projects|memories)(?:[-_]\d+)?\.json|(?:conversations|projects|memories|design_chats)/[^/]+\.json)$"
 )
+
+
+def _statements_of_notes(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the heading and the words of each statement: a sentence of a bullet or paragraph, with those behind it that need it."""
+    heading = ""
+    for paragraph in _paragraphs(text):
+        titled = _HEADING.fullmatch(paragraph)
+        if titled is not None:
+            heading = (titled["hash"] or titled["bold"] or "").strip(" *:#")
+            continue
+        for statement in apart(paragraph):
+            if any(one.isalnum() for one in statement):
+                yield heading, statement
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield headings, bullets and paragraphs, each on one line."""
+    held: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        own = line.strip()
+        starts = _BULLET.match(own) is not None or _HEADING.fullmatch(own) is not None
+        if held and (starts or not own or _HEADING.fullmatch(held[-1])):
+            yield " ".join(held)
+            held = []
+        if own and _RULE.fullmatch(own) is None:
+            held.append(_BULLET.sub("", own, count=1))

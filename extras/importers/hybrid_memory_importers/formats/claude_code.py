@@ -23,9 +23,9 @@ from hybrid_memory_importers.formats.reading import (
     name_of,
     text_of,
 )
-from hybrid_memory_importers.formats.typed import typed_text
+from hybrid_memory_importers.json_stream import json_lines
 from hybrid_memory_importers.record import Author, Record, RecordKind, Skipped
-from hybrid_memory_importers.source import json_lines
+from hybrid_memory_mcp.hooks.typed import typed_text
 
 if TYPE_CHECKING:
     from hybrid_memory_importers.source import Source, SourceFile

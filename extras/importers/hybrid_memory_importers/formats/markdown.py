@@ -1,9 +1,9 @@
 """Notes in Markdown: Obsidian vaults, CLAUDE.md and memory folders of assistants, any folder or file; and our own ``export --markdown``.
 
-A note is taken apart into statements (`hybrid_memory_importers.markdown.statements`), unless it is one memory by its own word: a file with ``name``
-and ``description`` in its frontmatter, as Claude Code keeps them, whose body is short. Tags come from the frontmatter and from the words.
-The time is
-that of the frontmatter, else the day in the file's name, else that of the file. Files that this program exported come back as they were.
+A note is taken apart into statements (`hybrid_memory_importers.markdown.statements`), unless it is one memory by its own word: a file with
+``name`` and ``description`` in its frontmatter, as Claude Code keeps them, whose body is short. Tags come from the frontmatter and from the
+words. The time is that of the frontmatter, else the day in the file's name, else that of the file. Files that this program exported come
+back as they were.
 """
 
 from __future__ import annotations

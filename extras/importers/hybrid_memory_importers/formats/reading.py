@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory_importers.json_stream import json_items
 from hybrid_memory_importers.record import Record, Skipped
-from hybrid_memory_importers.source import json_items
 
 if TYPE_CHECKING:
     from hybrid_memory_importers.source import SourceFile

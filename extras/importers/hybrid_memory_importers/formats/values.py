@@ -15,8 +15,8 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.moments import is_in_range
 from hybrid_memory.validation import METADATA_DEPTH, METADATA_LIMIT, NAME_LIMIT, TAG_LIMIT, TAGS_LIMIT, depth_of
 from hybrid_memory_importers.formats.reading import HEAD, begins_as, moment
+from hybrid_memory_importers.json_stream import json_items, json_lines
 from hybrid_memory_importers.record import Skipped
-from hybrid_memory_importers.source import json_items, json_lines
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Json

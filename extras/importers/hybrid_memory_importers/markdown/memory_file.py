@@ -1,7 +1,7 @@
 """One memory as one Markdown file: what is known of it in the frontmatter, its words as the body; and back again.
 
-The body is what a person reads, made inert (`hybrid_memory_importers.markdown.inert`). Words that would not survive that, or an editor, stand in the
-frontmatter once more, exactly. A body that somebody edited since counts for more than they do.
+The body is what a person reads, made inert (`hybrid_memory_importers.markdown.inert`). Words that would not survive that, or an editor, are
+in the frontmatter too, exactly. A body that somebody edited since counts for more than they do.
 """
 
 from __future__ import annotations

@@ -15,16 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hybrid_memory.capture import english, foreign, otherwise, refusals
+from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.gate import Gate, Judged
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
-from hybrid_memory.capture.otherwise_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
-from hybrid_memory.capture.sentences import Sentence, lowered, sentences, without_fillers
+from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentences, without_fillers
 from hybrid_memory.capture.statements import LEAST_EPISODE, LEAST_OF_RULES, MOST_JUDGED, statements_of
-from hybrid_memory.capture.telling_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
+from hybrid_memory_importers import otherwise
+from hybrid_memory_importers.otherwise_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
+from hybrid_memory_importers.telling_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
 
 # Set by hand.
 _LONGEST = 1_000  # characters of a statement
@@ -253,7 +254,7 @@ class _Reading:
         """Add what a sentence tells, together with the one before if it needs that."""
         last = self._items[-1] if self._items else None
         instead = at > 0 and otherwise.is_instead(sentence.low, self._whole[at - 1].low)
-        if not at or not (otherwise.leans(sentence.low) or instead):
+        if not at or not (leans(sentence.low) or instead):
             self._items.append(_Item(one, at))
             return
         if last is not None and last.last == at - 1:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from hybrid_memory.capture.telling_words import I_NOT, MINE_NOT
 from hybrid_memory.lazy_pattern import LazyPattern
-
-I_TASK = I_NOT
-MINE_TASK = MINE_NOT
 
 _MONTH = r"(?:january|february|march|april|june|july|august|september|october|november|december)"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -315,18 +311,6 @@ LEANS_ON_SOMEBODY = LazyPattern(
     r"|(?:runs?|lives?|works?|lies|costs?|turns?|called|named)\b"
 )
 """A subject that was named in another message: "it" and "that" are what the assistant said."""
-LEANS = LazyPattern(
-    r"(?:(?:and|but|so|also|plus|then|und|aber|et|mais|y|pero|e|mas)[, ]+)?(?:he|she|he's|she's|they|they're|him|her|his|their"
-    r"|it|it's|its|that|that's|both|neither|either|the (?:other|older|younger|eldest"
-    r"|oldest|youngest|latter|former|first|second)(?: one)?|er|sie|ihre?|ihr|beide|dort|der andere|il|elle|ils|elles|son|sa|ses"
-    r"|leur|c'est|elle s'appelle|él|ella|ellos|ellas|su|sus|ele|ela|eles|elas|dele|dela"
-    r"|lui|lei|loro|hij|zij|ze|zijn|haar)\b(?! (?:rain|snow)\w*)|(?:他|她|它|他们|她们|彼|彼女|それ|その|那|这)"
-    r"|(?:runs?|lives?|works?|lies|starts?|ends?|costs?|loves?|hates?|likes?|plays?|goes|comes|is|was|has|got|turns?|turned"
-    r"|called|named)\b"
-)
-"""A subject that is somebody or something named before, or none at all."""
-LEANS_AT_END = LazyPattern(r"\w (?:there|dort|là-bas|allí|lá)(?: now| too)?$")
-"""A place that was named before: "my sister lives there"."""
 DENIES = LazyPattern(r"\b(?:not|never|no|nicht|nie|keine?[nr]?|pas|jamais|não|nunca|non|niet|geen)\b|n't\b")
 CORRECTS = LazyPattern(
     r"(?P<lead>^(?:(?:oh|ah|oops|uy|ups|opa|ops|ay|ach|äh|hm+|uh|um|ok|wait|sorry|perdón|pardon|desculpa|scusa|moment|hey|well"

@@ -121,12 +121,6 @@ I_NOT = LazyPattern(
     rf"|(?:i've|ive|we've) {_DO}got (?:an? |some |the |another |two |three )?(?:\w+ )?{_MADE_THING}\b"
     r"|(?:i'd|we'd|i'll|we'll) (?!be (?:in|at|on (?!it)|away|turning|moving|\d)|turn|rather|prefer)"
 )
-BROKEN = LazyPattern(
-    r"\b(?:errors?|exception|traceback|not working|doesn't work|don't work|didn't work|won't work"
-    r"|isn't working|stopped working|fails?|failing|failed to|crash\w*|undefined|null|throws?"
-    r"|returns? (?:none|null|true|false|an?|the)|stack ?trace|segfault|compil\w+|syntax|line \d+|is broken|bug"
-    r"|wrong (?:output|result|answer))\b"
-)
 PERSONAL_WORDS = _set(
     """
     i i'm im i've ive i'd id i'll my me mine we we're we've we'd we'll our ours us ich wir mein meine meinem meinen
@@ -142,25 +136,12 @@ PERSONAL_WORDS = _set(
     """
 )
 """A sentence of a language with spaces has one of these if it tells of the person."""
-OURS = LazyPattern(
-    r"(?:it's|it is|today is|tomorrow is|today's|tomorrow's) (?:my|our) \w+|there(?:'s| is| are| was"
-    r"| were) .{0,40}\b(?:of us|(?:in|at|on|of) (?:my|our) \w+)"
-    r"|(?:nobody|no one|everyone|everybody|none|half|most|some|each|all|both|one|two|three) (?:else )?(?:of|in"
-    r"|on|at )?\s?(?:us|my|our|the team|the office|the family)\b .*\w"
-)
-"""What is said of several of one's own."""
 LABELLED = LazyPattern(
     r"(?:(?:full |first |last |preferred )?name|age|job|occupation|profession|role|location|city|country"
     r"|home ?town|allerg(?:y|ies)|height|weight|hobby|hobbies|diet|pronouns|birthday"
     r"|born|time ?zone|languages?|family|pets?|interests?|goals?|education|employer|company|experience|gender"
     r"|budget)\s*[:=]\s*\S"
 )
-STATED = LazyPattern(
-    r"(?:i'm|im|i am) (?:single|married|divorced|widowed|vegan|vegetarian|pescatarian|pregnant|retired"
-    r"|unemployed|gay|bi|trans|autistic|dyslexic"
-    r"|diabetic|deaf|blind|colou?rblind|jewish|muslim|christian|hindu|buddhist|atheist|left-handed|\d{1,2})"
-)
-"""Statements of two words."""
 SETS_A_SCENE = LazyPattern(
     r"\b(?:role-?play(?:ing)?|text[- ]adventure|dungeon master|game master|d&d|dnd|in[- ]character"
     r"|choose your own adventure"

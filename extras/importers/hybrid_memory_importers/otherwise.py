@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hybrid_memory.capture import refusals
-from hybrid_memory.capture.otherwise_words import (
+from hybrid_memory.capture.own_words import GAP
+from hybrid_memory.capture.sentences import Sentence, without_fillers
+from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory_importers.otherwise_words import (
     ABOUT_IT,
     ANSWERED,
     BROKEN,
@@ -31,12 +34,8 @@ from hybrid_memory.capture.otherwise_words import (
     FRAGMENT_OF_TASK,
     GAME,
     HELPER,
-    I_TASK,
     IN_FICTION,
-    LEANS,
-    LEANS_AT_END,
     LEANS_ON_SOMEBODY,
-    MINE_TASK,
     NO_QUESTION,
     OF_NOW,
     OF_ONESELF,
@@ -55,9 +54,7 @@ from hybrid_memory.capture.otherwise_words import (
     WRITES,
     WRITES_FICTION,
 )
-from hybrid_memory.capture.own_words import GAP
-from hybrid_memory.capture.sentences import Sentence, without_fillers
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory_importers.telling_words import I_NOT, MINE_NOT
 
 _SHORTEST_WORDS = 3
 _SHORTEST_CORRECTION = 2
@@ -101,7 +98,7 @@ def _is_of_the_talk(low: str) -> bool:
 
 
 def _is_of_the_task(low: str) -> bool:
-    if not _any_matches((I_TASK, MINE_TASK, FEELS), low):
+    if not _any_matches((I_NOT, MINE_NOT, FEELS), low):
         return False
     return not _any_matches((DECIDES, PLANS), low) and DATED.search(low) is None
 
@@ -112,11 +109,6 @@ def _any_matches(forms: Iterable[LazyPattern], low: str) -> bool:
 
 def _asks_by_words(low: str) -> bool:
     return refusals.is_question(low) and NO_QUESTION.match(low) is None
-
-
-def leans(low: str) -> bool:
-    """Return True if a sentence means something only behind the one before: its subject is "he", "it", "both", its place "there"."""
-    return LEANS.match(low) is not None or LEANS_AT_END.search(low) is not None
 
 
 def orders(low: str) -> bool:
