@@ -20,10 +20,10 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.postgres import reading_table
 from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, HashEmbedder
 from hybrid_memory_sync.erasing import erase_waiting, is_waiting, note_waiting
-from hybrid_memory_sync.synchronise import known_folders
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
