@@ -81,6 +81,7 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.retrieval.brief import is_untrusted
+from hybrid_memory.retrieval.index import HNSW_FROM
 from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.retrieval.query import ranking_weights
@@ -118,6 +119,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_IDLE = timedelta(
+    hours=24
+)  # of an unnamed session, after which it has ended: a person comes back to it the next morning
+
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
 
@@ -127,7 +132,8 @@ class MemoryService:
 
     ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
     until `reembed` or `run_background_step` has made new ones. ``secrets`` is what is done about secrets in what is written and
-    shown, ``journal`` tells who asked what. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    shown, ``journal`` tells who asked what. Namespaces with more than ``hnsw_from`` memories are searched
+    approximately. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
     """
 
     def __init__(
@@ -139,6 +145,7 @@ class MemoryService:
         random_source: RandomSource,
         settings: StoreSettings | None = None,
         previous: Embedder | None = None,
+        hnsw_from: int = HNSW_FROM,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
@@ -149,7 +156,7 @@ class MemoryService:
         self._index_cache = IndexCache(
             store,
             self._encoder.dimensions,
-            self.settings.hnsw_from,
+            hnsw_from,
             shown=self.secrets.shown,
             followed=self._note_followed,
             encoding=ENCODING,
@@ -166,16 +173,15 @@ class MemoryService:
             self._late_vectors.give,
             embedder_of=partial(embedder_of, settings=self.settings),
         )
-        self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._write_rules = WriteRules(flow=flow_rules(self.settings))
         self._ranking_weights = ranking_weights(self.settings)
         self._recalls = WaitingRecalls(self._commits, self._write_rules.flow)
         kept, days = self.settings.keep_readings, self.settings.keep_readings_days
         self.journal = ReadingJournal(store.readings, keep=kept, days=days)
         self._readings = Readings()
         self._shown = ShownMemories()
-        idle = timedelta(hours=self.settings.session_idle_hours)
         self._conversations = Conversations(
-            self._commits, self._write_rules.flow, idle, self.lock, episode_days=self.settings.episode_days
+            self._commits, self._write_rules.flow, _IDLE, self.lock, episode_days=self.settings.episode_days
         )
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
@@ -200,6 +206,7 @@ class MemoryService:
         random_source: RandomSource | None = None,
         settings: StoreSettings | None = None,
         dice: RandomSource | None = None,
+        hnsw_from: int = HNSW_FROM,
     ) -> MemoryService:
         """Open the store of a folder, which is made when it is not there: the file in it, or the database that the settings name.
 
@@ -228,6 +235,7 @@ class MemoryService:
             random_source=random_source,
             settings=settings,
             previous=previous,
+            hnsw_from=hnsw_from,
         )
 
     def gate(self) -> Gate | None:

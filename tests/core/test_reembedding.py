@@ -329,9 +329,7 @@ def test_an_identity_leads_back_to_its_setting(identity, spec):
 @pytest.mark.slow
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
 def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock, random_source, scope):
-    service = MemoryService.open(
-        tmp_path, clock=clock, random_source=random_source, settings=StoreSettings(hnsw_from=10)
-    )
+    service = MemoryService.open(tmp_path, clock=clock, random_source=random_source, hnsw_from=10)
     fill(service, scope, 30)
     index = service._index_cache.get("default")
     previous = index._matrix.approximate

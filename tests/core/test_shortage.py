@@ -80,7 +80,7 @@ def test_a_sound_store_is_not_called_damaged_for_want_of_memory(tmp_path):
     store = DuckStore.open(place, FakeClock())
     put(store, "a")
     store.close()
-    with pytest.raises(NotEnoughMemory, match="raise duckdb_memory_limit"):
+    with pytest.raises(NotEnoughMemory, match="give this process more memory"):
         DuckStore.open(place, FakeClock(), memory_limit="1KB")
     again = DuckStore.open(place, FakeClock())
     assert again.info().memories == 1

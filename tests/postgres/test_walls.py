@@ -365,7 +365,7 @@ class TestOpening:
         database.rows("CREATE ROLE by_hand LOGIN")
         try:
             database.rows("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO by_hand")
-            with pytest.raises(ConstraintViolation, match="store prepare"):
+            with pytest.raises(ConstraintViolation, match="postgres prepare"):
                 self._notices(database.conninfo_of("by_hand"))
         finally:
             database.rows("DROP OWNED BY by_hand")

@@ -131,7 +131,7 @@ def test_commands_on_ids_find_the_projects_memory_or_say_where_it_may_be(folder,
     scope = Scope(session="s", namespace="project:acme")
     one = service.write(scope, WriteRequest(content="The password is in the drawer")).id
     service.close()
-    assert "The password is in the drawer" in run("history", one, "--home", store).output
+    assert "The password is in the drawer" in run("show", "--history", one, "--home", store).output
     for command in ("purge", "redact"):
         refused = run(command, one, "--home", store, "--yes")
         assert refused.exit_code == 1
@@ -140,7 +140,7 @@ def test_commands_on_ids_find_the_projects_memory_or_say_where_it_may_be(folder,
 
 
 def test_an_id_that_is_nowhere_is_told_as_ever(folder, store):
-    assert "no such memory" in run("history", "06h07j46z6f6g21n6xj5", "--home", store).output
+    assert "no such memory" in run("show", "--history", "06h07j46z6f6g21n6xj5", "--home", store).output
 
 
 @pytest.mark.parametrize("namespace", ["project:../x", "project:", "project:acme@", "project:a/b@bo"])

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 SYNC = "sync"
 """The action of the log's entries that a synchronisation makes: they tell of other machines' changes, which are not sent again."""
-SWEEP = "sweep"
-"""The log's action by which old episodes went: of what stayed here alone, nobody is told."""
 
 FOLDERS: Final = "folders"
 """The note that lists the keys of the folders that a store was synchronised through, one a line."""

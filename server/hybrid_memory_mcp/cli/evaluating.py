@@ -48,7 +48,7 @@ def eval_(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show each question too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask your own questions as an assistant does, and count the right answers. This does not count as using a memory.
+    """Ask your own questions and count the right answers. They are asked as an assistant asks, and do not count as using a memory.
 
     A memory is right if it holds all words of the answer. --embedder and --scorer also ask a temporary copy of the store.
     """

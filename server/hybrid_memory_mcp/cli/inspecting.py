@@ -20,6 +20,7 @@ import typer
 from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.cli import project
+from hybrid_memory_mcp.cli.command_group import example, refuse_own_options
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import fail, note, one_line_errors
 from hybrid_memory_mcp.relay import connecting, paths, protocol
@@ -46,7 +47,12 @@ _ENDED = {
 }
 
 
+app = typer.Typer(invoke_without_command=True, epilog=example("inspect timeline --as-of '1 March'"))
+
+
+@app.callback()
 def inspect(
+    context: typer.Context,
     home: Home = None,
     namespace: Annotated[
         str | None,
@@ -65,10 +71,14 @@ def inspect(
     ] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Open a page that shows what is remembered, how it came there, and lets you put it right.
+    """Look at the memory in the browser, or in the terminal. The page shows what is remembered and why, and lets you put it right.
 
     The first line on stdout is its address, which lets one browser in, once. Only this user on this machine can open it. Ctrl-C ends it.
+    The subcommands show a part of it in the terminal.
     """
+    if context.invoked_subcommand is not None:
+        refuse_own_options(context)
+        return
     with one_line_errors():
         from hybrid_memory.settings import client_settings
 

@@ -29,7 +29,7 @@ from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, SchemaTooNew, error_code
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import MemoryId, Scope
-from hybrid_memory.settings import StoreSettings, hook_switches
+from hybrid_memory.settings import hook_switches
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
@@ -46,6 +46,7 @@ from hybrid_memory_mcp.hub.handshake import (
 )
 from hybrid_memory_mcp.hub.inspecting import OPERATION as INSPECT
 from hybrid_memory_mcp.hub.inspecting import Inspection
+from hybrid_memory_mcp.hub.limits import HubLimits
 from hybrid_memory_mcp.hub.listener import HubListener
 from hybrid_memory_mcp.hub.store_choice import OtherStore, Settings, StoreChoice, choice_of, settings_of
 from hybrid_memory_mcp.relay import protocol
@@ -88,7 +89,7 @@ _PROGRESS_SECONDS = 0.1  # how often a command hears how far its operation is
 
 @dataclass(kw_only=True)
 class HubResources:
-    """What all connections of a hub share. ``limits`` are the settings that say how many clients and requests it takes.
+    """What all connections of a hub share. ``limits`` say how many clients and requests it takes.
 
     ``state_key`` (32 bytes) seals what clients carry for the hub between two requests. ``warm_pause_seconds`` is how long after
     a client's first answer the store begins to be opened ahead of its first call. ``store`` is the store that is served, ``settings``
@@ -100,7 +101,7 @@ class HubResources:
     clock: Clock
     random_source: RandomSource
     state_key: bytes
-    limits: StoreSettings = field(default_factory=StoreSettings)
+    limits: HubLimits = field(default_factory=HubLimits)
     warm_pause_seconds: float = 0.0
     store: StoreChoice = field(default_factory=StoreChoice)
     settings: Settings | None = None

@@ -107,7 +107,7 @@ def test_an_answer_is_that_which_an_assistant_reads(memory, runs, home):
     for city in ("Porto", "Rome"):
         memory.keep(f"Ada lives in {city}")
     (run,) = runs([PORTO])
-    given = ["search", PORTO["question"], "--home", str(home), "--json"]
+    given = ["inspect", "search", PORTO["question"], "--home", str(home), "--json"]
     found = json.loads(CliRunner().invoke(app, given).stdout)["answer"]
     asked = run["asked"][0]
     assert (asked["characters"], asked["tokens"]) == (len(found["text"]), found["tokens"]["text"])

@@ -56,22 +56,21 @@ class Apart:
 ROWS: dict[str, Row | Apart] = {
     "install": Row("cursor --dry-run", "cursor", "no-such-client"),
     "recall": Row("'Where is the piano?'", PIANO, "violin --limit 0"),
-    "search": Row("'Where is the piano?'", PIANO, "'Where is the piano?' --since 'no such day'", 1, "invalid_input"),
-    "timeline": Row("--limit 200", PIANO, "--by nothing"),
-    "tiers": Row("", PIANO, "--namespace ''", 1, "invalid_input"),
+    "inspect search": Row(
+        "'Where is the piano?'", PIANO, "'Where is the piano?' --since 'no such day'", 1, "invalid_input"
+    ),
+    "inspect timeline": Row("--limit 200", PIANO, "--by nothing"),
+    "inspect tiers": Row("", PIANO, "--namespace ''", 1, "invalid_input"),
     "remember": Row("Ada likes tea", "Ada likes tea", "''", 1, "invalid_input"),
     "list": Row("--limit 1000", PIANO, "--forgotten --all"),
     "show": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "correct": Row("{id} 'The violin was sold'", "The violin was sold", "absent 'It was sold'", 1, "not_found"),
     "forget": Row("{id}", VIOLIN, "absent", 1, "not_found"),
-    "restore-memory": Row("{forgotten}", VIOLIN, "absent", 1, "not_found"),
     "pin": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "merge": Row("{id} {other} --text 'All instruments'", "All instruments", "{id} --text alone", 1, "invalid_input"),
     "split": Row("{id} 'It is old' 'It is brown'", "It is brown", "{id} 'It is old'", 1, "invalid_input"),
-    "judge": Row("true {id}", VIOLIN, "untrue absent", 1, "not_found"),
     "undo": Row("{act}", "", "no-such-act", 1, "not_found"),
     "reflect": Row("--insights {insight}", "It is a quiet house", "--insights nothing-here.json"),
-    "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "import": Row("{lines} --yes", "new: 1", "{new}", 1, "invalid_input"),
     "export": Row("{new}", "memories: ", "{folder}", 1, "invalid_input"),
     "sync": Row("{shared}", "sent: ", "{new}", 1, "invalid_input"),
@@ -80,14 +79,13 @@ ROWS: dict[str, Row | Apart] = {
     "eval": Row("{questions} --embedder static", "static\t1\t1\t0\t1\t", "{lines}", 1, "invalid_input"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
-    "migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
+    "postgres migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
     "purge": Row("{id} --yes", "gone for good: ", "absent --yes", 1, "not_found"),
     "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
-    "reembed": Row("", "have vectors of", "--to no-such-model", 1, "invalid_input"),
     "config": Row("", "keep_backups", "--no-such"),
     "config get": Row("keep_backups", "10", "no-such", 1, "invalid_input"),
-    "config set": Row("linger_seconds 5", "linger_seconds = 5.0", "keep_backups 0"),
-    "config unset": Row("linger_seconds", "linger_seconds = 5", "no-such"),
+    "config set": Row("episode_days 30", "episode_days = 30.0", "keep_backups 0"),
+    "config unset": Row("episode_days", "episode_days = 90", "no-such"),
     "embedder list": Row("--here", "static", "--no-such"),
     "embedder status": Row("", "vectors of", "--no-such"),
     "embedder use": Row("static", "works on this machine", "no-such-model", 1, "invalid_input"),
@@ -97,7 +95,7 @@ ROWS: dict[str, Row | Apart] = {
     "token create": Row("{unused} --expires 90d", "hmm_", "laptop --expires soon", 1, "invalid_input"),
     "token list": Row("", "", "--no-such"),
     "token revoke": Row("{token}", "is revoked", "nobody", 1, "invalid_input"),
-    "store prepare": Apart("tests/postgres/test_prepare_command.py", "postgresql://localhost/memory"),
+    "postgres prepare": Apart("tests/postgres/test_prepare_command.py", "postgresql://localhost/memory"),
     "demo": Apart(
         "the command is a test itself: it checks each step and ends with 1 when one is not as promised", "--no-such"
     ),
@@ -308,11 +306,21 @@ def test_a_command_that_cannot_be_done_says_so_in_a_line_and_as_json(place, name
 
 
 NEED_NO_STORE = {"remember", "sync", "import", "restore", "embedder list", "embedder use"}
+ANSWER_WITHOUT_STORE = {  # and what they say then
+    "status": "none yet",
+    "list": "`remember` tells something",
+    "recall": "nothing is remembered about this",
+    "search": "nothing is remembered about this",
+    "timeline": "nothing is remembered here yet",
+    "tiers": "there is no memory in",
+    "reflect": "nothing is worth a thought yet",
+    "doctor": "nothing is wrong",
+}
 WITH_STORE = [
     name
     for name in TRIED
     if any(one.name == "home" for one in COMMANDS[name].params)
-    and name not in NEED_NO_STORE
+    and name not in NEED_NO_STORE | ANSWER_WITHOUT_STORE.keys() | {"undo"}
     and not name.startswith(("config", "token"))
 ]
 
@@ -321,12 +329,26 @@ WITH_STORE = [
 def test_a_command_that_finds_no_store_names_the_folder_and_makes_nothing(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     place = Place(tmp_path / "nowhere", tmp_path, {VIOLIN: "06h082aa7p6hm85pxyqj"}.get)
-    words = "" if name == "reflect" else ROWS[name].right.replace("forgotten", "id")
-    done = place.use(name, words, "--json")
+    done = place.use(name, ROWS[name].right.replace("forgotten", "id"), "--json")
     error = json.loads(done.stdout)["error"]
     assert (done.exit_code, error["code"]) == (1, "store_missing")
     assert str(tmp_path / "nowhere") in error["message"]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*ANSWER_WITHOUT_STORE, "undo"])
+def test_before_the_first_memory_a_question_has_an_answer_and_nothing_is_made(name, place, tmp_path):
+    empty = Place(tmp_path / "nowhere", tmp_path, None)
+    words = "" if name in ("reflect", "undo") else ROWS[name].right
+    done = empty.use(name, words)
+    assert done.exit_code == 0, done.output
+    assert ANSWER_WITHOUT_STORE.get(name, "there is nothing to undo") in done.output
+    assert str(tmp_path / "nowhere") in done.output
+    said = empty.use(name, words, "--json")
+    assert said.exit_code == 0
+    assert json.loads(said.stdout).keys() == json.loads(place.use(name, words, "--json").stdout).keys()
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.slow

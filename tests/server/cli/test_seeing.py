@@ -237,7 +237,7 @@ def until_ended(looks):
 
 @pytest.fixture
 def looks(service, monkeypatch, tmp_path):
-    """Looks at the parts of memory as `tiers --live` does; between two looks the next of some steps is taken."""
+    """Looks at the parts of memory as `inspect tiers --live` does; between two looks the next of some steps is taken."""
 
     def made(*steps):
         waiting = list(steps)

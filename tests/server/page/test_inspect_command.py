@@ -168,7 +168,7 @@ def test_the_page_goes_on_while_the_whole_store_is_exchanged(home):
         shown = get(address, cookie, "/now.json")[2]
         assert "Porto" in shown
         assert "violin" not in shown
-        run(home, "reembed")
+        run(home, "embedder", "use")
         run(home, "remember", "Tea is at five")
         until(lines, b"event: change")
         assert "Tea" in get(address, cookie, "/now.json")[2]
