@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.core.store.empty_database import discard, lay_empty
 from tests.postgres.fixtures import POSTGRES
+from tests.tables import each
 
 from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
@@ -191,7 +192,7 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
         filled.reembed(embedder)
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert problems == []
     assert_all_embedded_by(filled, SAME_LENGTH)
 
@@ -312,8 +313,8 @@ def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced(monkeypa
         _ = wanted.dimensions
 
 
-@pytest.mark.parametrize(
-    ("identity", "spec"),
+@each(
+    "identity, spec",
     [
         ("static-v1:00ff", "static"),
         ("fastembed:a/b@00ff", "fastembed:a/b"),

@@ -5,11 +5,7 @@ import platformdirs
 import pytest
 
 from hybrid_memory.errors import InvalidInput
-<<<<<<< HEAD
-from hybrid_memory.settings import StoreSettings, cache_folder, client_settings, store_settings
-=======
-from hybrid_memory.settings import FORMER_SETTINGS, StoreSettings, client_settings, store_settings
->>>>>>> h/D
+from hybrid_memory.settings import FORMER_SETTINGS, StoreSettings, cache_folder, client_settings, store_settings
 
 
 def test_a_client_has_defaults(monkeypatch):
@@ -134,16 +130,6 @@ def test_a_namespace_that_is_no_text_is_told(monkeypatch):
         client_settings()
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("size", ["16MiB", "2GB", "1.5 GiB", "512mb", " 64MiB "])
-def test_sizes_are_taken_as_the_engine_takes_them(tmp_path, size):
-    import duckdb
-
-    (tmp_path / "config.toml").write_text(f"duckdb_memory_limit = '{size}'")
-    limit = store_settings(tmp_path).duckdb_memory_limit
-    duckdb.connect(config={"memory_limit": limit}).close()
-
-
 @pytest.mark.parametrize(
     "environment", [{"HOME": "/home/ada"}, {"HOME": "/home/ada", "XDG_CACHE_HOME": "/c"}, {"XDG_CACHE_HOME": "c"}, {}]
 )
@@ -153,7 +139,8 @@ def test_the_cache_is_where_platformdirs_says(monkeypatch, environment):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert cache_folder() == Path(platformdirs.user_cache_path("hybrid-memory-mcp", appauthor=False))
-=======
+
+
 @pytest.mark.parametrize("name", sorted(FORMER_SETTINGS))
 def test_a_file_with_a_setting_of_an_earlier_version_opens_and_one_line_is_logged(tmp_path, name, caplog, monkeypatch):
     monkeypatch.setattr("hybrid_memory.settings._logged", set())
@@ -161,4 +148,3 @@ def test_a_file_with_a_setting_of_an_earlier_version_opens_and_one_line_is_logge
     assert [store_settings(tmp_path).sensory_buffer for _ in range(2)] == [9, 9]
     said = f"{name} in config.toml is no longer used; `hybrid-memory-mcp config unset {name}` takes it out"
     assert caplog.messages == [said]
->>>>>>> h/D

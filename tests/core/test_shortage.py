@@ -6,6 +6,7 @@ import resource
 import duckdb
 import numpy as np
 import pytest
+from tests.tables import each
 
 from hybrid_memory import shortage
 from hybrid_memory.errors import NotEnoughMemory
@@ -23,7 +24,7 @@ def failed_inside(error):
         return outer
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         MemoryError(),
@@ -50,7 +51,7 @@ def test_other_errors_are_none_of_it(error):
     assert shortage_of(error) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         MemoryError(),

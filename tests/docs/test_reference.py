@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from tests.tables import each
 from tools.reference.__main__ import FOLDER
 from tools.reference.commands import commands
 from tools.reference.markdown import table
@@ -14,7 +14,7 @@ from hybrid_memory_mcp.mcp_api.tools import TOOLS
 MADE = pages()
 
 
-@pytest.mark.parametrize("name", sorted(MADE.keys() | {file.name for file in FOLDER.glob("*.md")}))
+@each("name", sorted(MADE.keys() | {file.name for file in FOLDER.glob("*.md")}))
 def test_a_page_of_the_reference_is_what_the_code_says(name):
     there = FOLDER / name
     is_current = there.is_file() and there.read_text(encoding="utf-8") == MADE.get(name)

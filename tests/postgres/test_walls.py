@@ -403,7 +403,7 @@ class TestWhichRole:
         assert len(asked) == 2
 
     def test_nobody_waits_until_another_was_not_answered(self) -> None:
-        both_ask = threading.Barrier(2, timeout=20)
+        both_ask = threading.Barrier(2, timeout=60)
 
         def load() -> list[tuple[str, frozenset[str]]]:
             both_ask.wait()

@@ -27,7 +27,7 @@ from hybrid_memory_mcp.relay.paths import START_LOCK
 from hybrid_memory_mcp.relay.protocol import FrameReader, pack, pack_fields, read_fields
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 60
 KEY = b"k" * 32
 
 

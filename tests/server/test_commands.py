@@ -112,6 +112,7 @@ def test_status_tells_what_a_store_holds(home):
     assert "memories" in run("status", "--home", home).output
 
 
+@pytest.mark.slow
 def test_status_says_where_the_store_lies_and_what_its_backups_take(home):
     run("backup", "--home", home)
     store = json.loads(run("status", "--home", home, "--json").output)["store"]

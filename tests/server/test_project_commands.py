@@ -181,6 +181,7 @@ def contents(home, *options):
     return sorted(one["content"] for one in found)
 
 
+@pytest.mark.slow
 def test_adopt_moves_what_was_told_here_and_is_not_about_the_person(told_here, folder):
     assert json.loads(run("project", "adopt", "--home", told_here, "--yes", "--json").output)["count"] == 1
     name = json.loads(run("project", "show", "--json").output)["project"]
@@ -197,6 +198,7 @@ def test_adopt_shows_what_would_move_and_changes_nothing_without_a_yes(told_here
     assert OF_ACME in contents(told_here, "--namespace", "default")
 
 
+@pytest.mark.slow
 def test_undo_moves_adopted_memories_back(told_here):
     before = contents(told_here, "--namespace", "default")
     run("project", "adopt", "--home", told_here, "--yes")
@@ -205,6 +207,7 @@ def test_undo_moves_adopted_memories_back(told_here):
     assert contents(told_here) == before
 
 
+@pytest.mark.slow
 def test_what_was_adopted_is_not_undone_in_another_project(told_here, folder, monkeypatch):
     run("project", "adopt", "--home", told_here, "--yes")
     other = folder.parent / "other"

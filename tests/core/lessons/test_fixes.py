@@ -1,8 +1,8 @@
 """Which command that worked puts one that failed right."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.lessons.commands import Command, commands_in
 from hybrid_memory.lessons.fixes import Fix, fix_by
@@ -12,8 +12,8 @@ def fix(failed, worked):
     return fix_by(commands_in(failed)[-1], commands_in(worked)[-1])
 
 
-@pytest.mark.parametrize(
-    ("failed", "worked", "kind"),
+@each(
+    "failed, worked, kind",
     [
         ("npm test", "pnpm test", Fix.PROGRAM),
         ("pytest", "uv run pytest", Fix.PROGRAM),
@@ -34,8 +34,8 @@ def test_another_program_other_options_or_another_folder_put_a_command_right(fai
     assert fix(failed, worked) is kind
 
 
-@pytest.mark.parametrize(
-    ("failed", "worked"),
+@each(
+    "failed, worked",
     [
         ("npm test", "npm install"),
         ("npm test", "npm test"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from tests.tables import each
 
 from hybrid_memory.languages import language_of
 from hybrid_memory.overview.hill_words import named, spelled, telling
@@ -53,8 +53,8 @@ def test_what_stands_everywhere_names_nothing():
     assert "the" not in [one.lower() for one in garden + code]
 
 
-@pytest.mark.parametrize(
-    ("texts", "word"),
+@each(
+    "texts, word",
     [
         (["Der Zahnarzt ist in der Stadt.", "Der Zahnarzt hat heute zu.", "Mein Zahnarzt heißt Keller."], "Zahnarzt"),
         (["Врач живёт рядом.", "Мой врач очень добрый.", "К кому пойти: врач занят."], "врач"),

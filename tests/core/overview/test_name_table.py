@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from tests.tables import each
 
 from hybrid_memory.overview.name_table import BUCKETS, NameKind, NameTable, others_named
 from hybrid_memory.overview.titled_names import titled_names
@@ -53,7 +53,7 @@ def test_what_memories_write_small_elsewhere_is_no_name():
     assert found == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I like British humour and French cheese.",
@@ -120,8 +120,8 @@ def test_memories_that_do_not_count_have_no_names():
     assert table.listed(np.zeros(1, np.bool_), np.zeros(1, np.int64), lambda words: [None] * len(words)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
+@each(
+    "text, name",
     [
         ("昨天王芳老师来了。", "王芳"),
         ("明日は田中さんに会う。", "田中"),
@@ -137,9 +137,7 @@ def test_names_are_found_in_other_scripts(text, name):
     assert name in listed(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["お母さんと話した。", "皆さん、こんにちは。", "お客様が来た。", "我的先生很好。", "no names at all"]
-)
+@each("text", ["お母さんと話した。", "皆さん、こんにちは。", "お客様が来た。", "我的先生很好。", "no names at all"])
 def test_a_title_alone_is_no_name(text):
     assert list(titled_names(text)) == []
 
@@ -154,9 +152,7 @@ def test_peoples_and_acronyms_are_not_named_with_a_name():
     assert others_named([("Then Ada spoke Polish about PCI in Porto.", None)], "Ada", lambda _: False) == [("Porto", 1)]
 
 
-@pytest.mark.parametrize(
-    "text", ["Then You're late.", "We saw I’m.", "It is Let's.", "See 【】 and 123456.", "Paths are #ffd27d."]
-)
+@each("text", ["Then You're late.", "We saw I’m.", "It is Let's.", "See 【】 and 123456.", "Paths are #ffd27d."])
 def test_what_only_looks_like_a_name_is_none(text):
     assert listed(text) == []
 

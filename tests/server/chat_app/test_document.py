@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp.chat_app.document import FOLDER, MODULES, inspector_html
 
@@ -19,7 +19,7 @@ def test_every_module_of_the_folder_is_in_it_once():
     assert sorted(MODULES) == NAMES
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_a_module_uses_only_what_stands_before_it(name):
     text = (FOLDER / name).read_text(encoding="utf-8")
     used = re.findall(r'^import \{ [^{}\n]+ \} from "\./([a-z]+\.js)";$', text, re.MULTILINE)

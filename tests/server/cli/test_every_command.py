@@ -16,6 +16,7 @@ import pytest
 import typer
 from tests.server.hubs import short_folder
 from tests.server.raw import started
+from tests.tables import each
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
@@ -261,7 +262,7 @@ def test_every_command_has_a_row_and_every_row_a_command():
     assert sorted(ROWS) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"serve", "hook"}))  # clients write those
+@each("name", sorted(COMMANDS.keys() - {"serve", "hook"}))  # clients write those
 def test_options_may_stand_before_a_command(name):
     assert role_of(["--home", "folder", *name.split()]) == "commands"
     assert GROUP._command_first(["--json", *name.split(), "--yes"]) == [*name.split(), "--json", "--yes"]
@@ -271,7 +272,7 @@ def test_a_value_that_is_called_like_a_command_is_none():
     assert role_of(["--home", "status", "--namespace", "list"]) == "relay"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_has_an_example_of_its_use_and_a_place_in_the_help(name):
     command = COMMANDS[name]
     assert f"hybrid-memory-mcp {name}" in command.epilog

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.model import Tier
 from hybrid_memory_mcp.inspector.event_words import event_in_words, first_tier, moves_of
 
 
-@pytest.mark.parametrize(
-    ("action", "note", "title", "details"),
+@each(
+    "action, note, title, details",
     [
         ("remember", "sensory", "Learned", ["began as “just heard”"]),
         (

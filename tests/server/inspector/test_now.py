@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest, WriteRequest
@@ -207,8 +208,8 @@ def test_a_first_day_is_empty_and_says_so(look):
     assert (seen["memories"], seen["happened"], seen["learned"]["memories"], seen["needs"]) == (0, [], [], [])
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
+@each(
+    "reason, words",
     [
         ("the short-term buffer was full; used", "newer things took its place, and it was used"),
         ("enhanced 3 times", "it came up 3 times"),

@@ -9,6 +9,7 @@ from datetime import UTC
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.admin.untrusted_lines import SESSION
 from hybrid_memory.model import MemoryType, Origin
@@ -44,8 +45,8 @@ def say_in(service, scope):
     return say_in
 
 
-@pytest.mark.parametrize(
-    ("session", "name", "source"),
+@each(
+    "session, name, source",
     [
         (CODE, None, "Claude Code"),
         ("s-4kq2m1zzw8ab", None, ""),
@@ -140,8 +141,8 @@ def test_a_title_is_one_line_of_a_text_and_never_long(text):
     assert title.removesuffix("…").strip() in " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    ("actor", "title"),
+@each(
+    "actor, title",
     [
         ("hook of claude-code", "Claude Code"),
         ("claude-code", "Claude Code"),

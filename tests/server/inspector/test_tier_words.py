@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from tests.tables import each
 
 import hybrid_memory_mcp
 from hybrid_memory.model import Tier
@@ -22,7 +22,7 @@ def in_script(name, constant):
     return {tier: json.loads(words) for tier, words in re.findall(r"(\w+): (\[[^\]]*\])", body)}
 
 
-@pytest.mark.parametrize("tier", Tier)
+@each("tier", Tier)
 def test_each_part_of_memory_has_words(tier):
     assert TIER_WORDS[tier].means
 

@@ -404,7 +404,7 @@ async def test_a_browser_that_does_not_read_its_answer_is_given_up():
         async def receive():
             return {"type": "http.request", "body": b"", "more_body": False}
 
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await house.door(scope, receive, send)
         group.cancel_scope.cancel()
     assert house.door.unused_seconds >= 0

@@ -20,7 +20,6 @@ from hybrid_memory_mcp.relay import paths
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
-    pytest.mark.timeout(120),
     pytest.mark.slow,
 ]
 
@@ -67,7 +66,7 @@ def inspect(home, *arguments, **environment):
 def get(address, cookie="", path=None):
     """Ask for an address, or for another path at it; returns status, cookie and body."""
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=20)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
     connection.request("GET", path or f"{parts.path}?{parts.query}", headers={"cookie": cookie})
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -77,7 +76,7 @@ def get(address, cookie="", path=None):
 
 def events_of(address, cookie):
     """Connect to the stream of events; returns what it is read from, line by line."""
-    connection = socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=20)
+    connection = socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=60)
     head = f"GET /events HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nCookie: {cookie}\r\n\r\n"
     connection.sendall(head.encode())
     return connection, connection.makefile("rb")
@@ -109,7 +108,7 @@ def test_the_first_line_is_an_address_that_opens_the_page_and_ctrl_c_ends_it(hom
         assert status == 200
         assert "<h1" in body
         command.send_signal(signal.SIGINT)
-        out, err = command.communicate(timeout=20)
+        out, err = command.communicate(timeout=60)
         assert (out, command.returncode) == ("", 0)
         assert "Ctrl-C ends it" in err
         assert "Traceback" not in err
@@ -134,7 +133,7 @@ def test_when_the_hub_is_killed_the_next_one_serves_the_page_at_the_same_place_f
         client.call(3, "write_memory", content="The violin hangs in the hall")
         assert "violin" in get(second, cookie, "/now.json")[2]
         command.send_signal(signal.SIGTERM)
-        _, err = command.communicate(timeout=20)
+        _, err = command.communicate(timeout=60)
         assert command.returncode == 0
         assert "another one takes its place" in err
 
@@ -189,7 +188,7 @@ def test_a_server_over_http_serves_the_page_too(home):
             _, cookie, _ = get(address)
             assert get(address, cookie, "/")[0] == 200
             served.send_signal(signal.SIGTERM)  # the page goes on with the next hub
-            assert served.wait(30) == 0
+            assert served.wait(60) == 0
             again = command.stdout.readline().strip()
             assert get(again)[0] == 303
     finally:
@@ -199,7 +198,7 @@ def test_a_server_over_http_serves_the_page_too(home):
 
 def test_it_ends_by_itself_when_no_page_is_open(home):
     with inspect(home, "--idle", "0.005", "--json") as command:
-        out, err = command.communicate(timeout=30)
+        out, err = command.communicate(timeout=60)
         told = json.loads(out)
         assert told["url"].startswith(told["origin"] + "/?token=")
         assert command.returncode == 0
@@ -208,7 +207,7 @@ def test_it_ends_by_itself_when_no_page_is_open(home):
 
 def test_what_cannot_be_had_is_one_line(home):
     with inspect(home, "--host", "192.168.0.1", "--json") as command:
-        out, err = command.communicate(timeout=30)
+        out, err = command.communicate(timeout=60)
         assert json.loads(out)["error"]["code"] == "invalid_input"
         assert (command.returncode, err.count("\n")) == (1, 1)
 
@@ -236,7 +235,7 @@ def test_where_no_hub_can_be_started_the_command_serves_the_page_itself(home):
         status, cookie, _ = get(address)
         assert (status, get(address, cookie, "/")[0]) == (303, 200)
         command.send_signal(signal.SIGINT)
-        _, err = command.communicate(timeout=20)
+        _, err = command.communicate(timeout=60)
         assert command.returncode == 0
         assert "serves the page itself" in err
     finally:

@@ -7,6 +7,7 @@ import socket
 import sys
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.page import listening, peer_user
@@ -106,7 +107,7 @@ def test_a_host_that_is_named_stands_in_the_address(host):
         assert served.getsockname()[0] == "127.0.0.1"
 
 
-@pytest.mark.parametrize(
+@each(
     "host",
     [
         "",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_mcp.page.inert import excerpt, inert
 from hybrid_memory_mcp.page.rendering import FOLDER, address
@@ -33,7 +33,7 @@ def test_what_turns_the_order_of_letters_round_is_shown_with_its_name():
     assert 'title="U+202E right-to-left override">RLO' in inert("abc\u202edef")
 
 
-@pytest.mark.parametrize("text", ["👩 family", "میخواهم", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "e\u0301", "שלום"])
+@each("text", ["👩 family", "میخواهم", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "e\u0301", "שלום"])
 def test_text_of_people_stays_as_it_is(text):
     assert inert(text) == f'<bdi class="words" dir="auto">{text}</bdi>'
 
@@ -61,8 +61,8 @@ def test_a_label_is_one_short_line():
     assert excerpt("one\ntwo\x1b " + "x" * 500, 20) == "one two⟦␛⟧ xxxxxxxx…"
 
 
-@pytest.mark.parametrize(
-    ("ago", "told"),
+@each(
+    "ago, told",
     [
         (timedelta(seconds=5), "just now"),
         (timedelta(minutes=1), "1 minute ago"),
@@ -101,8 +101,8 @@ def test_a_name_that_looks_like_a_file_of_data_has_an_address_of_its_own():
     assert address("/names/package.json") == "/names/package.json%2F"
 
 
-@pytest.mark.parametrize(
-    ("name", "written"),
+@each(
+    "name, written",
     [("..", "..%2F"), ("../etc/passwd", "..%2Fetc%2Fpasswd"), ("a/", "a%2F%2F"), (".", ".%2F"), ("a/b", "a%2Fb")],
 )
 def test_a_name_is_one_part_of_an_address_whatever_is_in_it(name, written):
@@ -113,7 +113,7 @@ def test_an_address_holds_any_name():
     assert address("/names/a b/ü?#%", {"q": "x&y", "page": None}) == "/names/a%20b%2F%C3%BC%3F%23%25?q=x%26y"
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@each("template", TEMPLATES)
 def test_no_template_needs_more_than_a_strict_policy_allows(template):
     text = template.read_text("utf-8")
 
@@ -121,7 +121,7 @@ def test_no_template_needs_more_than_a_strict_policy_allows(template):
     assert not re.search(r"<script(?![^>]*\ssrc=)", text)
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@each("template", TEMPLATES)
 def test_no_template_takes_stored_text_for_markup(template):
     unescaped = re.findall(r"\{\{[^}]*\|\s*safe[^}]*\}\}|autoescape", template.read_text("utf-8"))
 

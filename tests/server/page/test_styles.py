@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp.page.rendering import FOLDER
 
@@ -40,7 +40,7 @@ def styled() -> set[str]:
     }
 
 
-@pytest.mark.parametrize("template", sorted(one.name for one in (FOLDER / "templates").iterdir()))
+@each("template", sorted(one.name for one in (FOLDER / "templates").iterdir()))
 def test_every_class_of_a_template_has_a_style(template):
     text = (FOLDER / "templates" / template).read_text(encoding="utf-8")
     named = {name for found in CLASSES.findall(text) for name in found.split()}
