@@ -35,6 +35,7 @@ from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.reflect import PreparedInsight
 from hybrid_memory.decisions.write import WriteRules, decide_write, prefetch_of
+from hybrid_memory.derived import Derived
 from hybrid_memory.embedding.registry import UNIVERSAL, check_spec, choose_embedders, embedder_of
 from hybrid_memory.errors import (
     ConcurrentModification,
@@ -55,7 +56,6 @@ from hybrid_memory.insights_by_home import commit_insights
 from hybrid_memory.late_vectors import LateVectors
 from hybrid_memory.model import TRUST_ORDER, Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
-from hybrid_memory.overviews import Overviews
 from hybrid_memory.preparing import prepare_write
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
@@ -186,8 +186,8 @@ class MemoryService:
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
         self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
-        self.overviews = Overviews(store, self._index_cache, self._time.now)
-        """The map of the memories, and the names in them."""
+        self.derived = Derived(store)
+        """What is made of the store's contents and kept until these change."""
         self.change_model: Callable[[], ChangeModel | None] = self._fitted_change_model
         self.ending_model: Callable[[], EndingModel | None] = self._fitted_ending_model
         """Gives the model that says what a new statement changes; replaced only to fit and to test it."""
@@ -621,9 +621,13 @@ class MemoryService:
         found = self._fetch(scope, ids)
         return tuple(sorted(found.values(), key=lambda one: TRUST_ORDER.index(one.trust), reverse=True))
 
+    def index_of(self, scope: Scope) -> NamespaceIndex:
+        """Return the search index of all memories of a scope, up to date."""
+        return self._index_cache.get_all(scope.namespaces)
+
     @shared
     def look(self, scope: Scope, work: Callable[[MemoryColumns, datetime], T]) -> T:
-        """Return what a function of `overview` makes of the columns of all memories of a scope, and of the time."""
+        """Return what a function makes of the columns of all memories of a scope, and of the time."""
         now = self._time.now()
         return self._index_cache.get_all(scope.namespaces).look(lambda columns: work(columns, now))
 
@@ -772,7 +776,7 @@ class MemoryService:
                 self.flush_recalls()
         finally:
             self.following.close()
-            self.overviews.close()
+            self.derived.close()
             self._index_cache.close()
             self.store.close()
 
@@ -800,7 +804,7 @@ class MemoryService:
 
     def _let_go(self) -> None:
         """Forget what was made of the store's contents, which are no longer the same."""
-        self.overviews.forget()
+        self.derived.forget()
         self._warm_up.forget()
         self._background.look_at_words_again()
 

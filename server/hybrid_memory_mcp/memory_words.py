@@ -10,4 +10,4 @@ TIER_NAMES = {
     "working": "at work",
     "episodic": "episode",
 }
-"""The parts of memory, by their names in JSON; `chat_app/state.js` and `page/static/map.js` say the same."""
+"""The parts of memory, by their names in JSON; the card in a chat and the map say the same."""

@@ -23,7 +23,6 @@ from hybrid_memory_mcp.cli import (
     evaluating,
     exporting,
     importing,
-    inspecting,
     memories,
     migrating,
     project,
@@ -46,6 +45,8 @@ from hybrid_memory_mcp.cli.command_group import (
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 from hybrid_memory_mcp.cli.output import fail
+
+_COMMANDS = "hybrid_memory_mcp.commands"  # the entry points of commands
 
 hide_plain_types()
 app = typer.Typer(
@@ -82,7 +83,7 @@ def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) 
 def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
     """Register a command of an extra. Where its part is missing the help still shows it, and it says what to install."""
     try:
-        function = load_extra("hybrid_memory_mcp.commands", name)
+        function = load_extra(_COMMANDS, name)
     except InvalidInput as error:
         function = _missing(error)
         options["context_settings"] = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -90,9 +91,10 @@ def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
 
 
 def _missing(error: InvalidInput) -> Callable[..., None]:
-    def command() -> None:
+    def command(context: typer.Context) -> None:
         """Is not installed here."""
-        fail(str(error))
+        if context.invoked_subcommand is None:
+            fail(str(error))
 
     return command
 
@@ -101,17 +103,28 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 
+def _group_of_extra(name: str, shown: str) -> typer.Typer:
+    """Return a group that does an extra's command where no subcommand is named."""
+    group = typer.Typer(invoke_without_command=True, epilog=example(shown))
+    try:
+        group.callback()(load_extra(_COMMANDS, name))
+    except InvalidInput as error:
+        group.callback()(_missing(error))
+    return group
+
+
 def _add_inside(group: typer.Typer, function: Callable[..., None], shown: str, **options: Any) -> None:
     """Register a subcommand whose function is in another file than its group."""
     group.command(help=unwrapped(function.__doc__ or ""), epilog=example(shown), **options)(function)
 
 
+inspecting = _group_of_extra("inspect", "inspect timeline --as-of '1 March'")
 _BRIEFLY = "Find memories by a question; without one, show the brief."
 
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
 _add(START, status.status, "status", short_help="Show what is stored, what is new and what waits for you.")
-_add_group(START, inspecting.app, "inspect")
+_add_group(START, inspecting, "inspect")
 _add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9', cls=TextCommand)
 _add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand, short_help=_BRIEFLY)
 _add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", name="list")
@@ -153,8 +166,8 @@ _add(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     hidden=True,  # nobody types it
 )
-_add_inside(inspecting.app, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
-_add_inside(inspecting.app, seeing.timeline, "inspect timeline --as-of '1 March'")
-_add_inside(inspecting.app, seeing.tiers, "inspect tiers --live")
+_add_inside(inspecting, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
+_add_inside(inspecting, seeing.timeline, "inspect timeline --as-of '1 March'")
+_add_inside(inspecting, seeing.tiers, "inspect tiers --live")
 _FOLDER_TO_DATABASE = "postgres migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory"
 _add_inside(databases.app, migrating.migrate, _FOLDER_TO_DATABASE)

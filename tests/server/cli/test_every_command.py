@@ -100,7 +100,7 @@ ROWS: dict[str, Row | Apart] = {
     "demo": Apart(
         "the command is a test itself: it checks each step and ends with 1 when one is not as promised", "--no-such"
     ),
-    "inspect": Apart("tests/server/page/test_inspect_command.py", "--port nine"),
+    "inspect": Apart("tests/inspector/test_command.py", "--port nine"),
     "serve": Apart("tests/server/test_process.py", ""),
     "hook": Apart("tests/server/hooks/test_program.py", ""),
 }
