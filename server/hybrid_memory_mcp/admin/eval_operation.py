@@ -65,7 +65,7 @@ def ask(service: MemoryService, call: CallContext, one: Mapping[str, Any]) -> di
 def _is_right(hit: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
     if evidence := one.get("evidence"):
         return not {hit["id"], *hit.get("repeats", ())}.isdisjoint(evidence)
-    answer = one.get("answer")
+    answer = one.get("answer") or ()
     return bool(answer) and all(holds_words(str(hit["text"]), word) for word in answer)
 
 
