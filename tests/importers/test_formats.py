@@ -1,9 +1,8 @@
 """The server knows the formats of other programs by entry points alone."""
 
-from hybrid_memory_mcp.words.session_names import source_of
-
 from hybrid_memory.extras import load_extra, names_of_extras
 from hybrid_memory_importers.formats import format_named, format_names
+from hybrid_memory_mcp.words.session_names import source_of
 
 GROUP = "hybrid_memory.import_formats"
 
