@@ -58,17 +58,49 @@ print(json.dumps(found))
 """
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory):
-    """What a process finds in which no extra can be imported or found."""
+MOVED = """
+import importlib.metadata, json, sys
+
+packages, folder, _ = json.loads(sys.argv[1])
+sys.modules |= dict.fromkeys(packages)
+importlib.metadata.entry_points = lambda **_: []
+
+from typer.testing import CliRunner
+from hybrid_memory_mcp.cli.commands import app
+
+lines, one, two = f"{folder}/lines.jsonl", ("--home", f"{folder}/one"), ("--home", f"{folder}/two")
+
+def told(*words):
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(words))
+    return done.exit_code, done.stdout or done.stderr
+
+found = {
+    "remember": told("remember", "Ada plays the violin.", *one),
+    "export": told("export", lines, *one),
+    "import": told("import", lines, *two, "--yes", "--trusted", "--json"),
+    "list": told("import", "--list", *two, "--json"),
+    "other": told("import", f"{folder}/chats.json", *two, "--yes"),
+    "markdown": told("export", "--markdown", f"{folder}/notes", *two),
+}
+found["undo"] = told("import", "--undo", json.loads(found["import"][1])["id"], *two, "--json")
+print(json.dumps(found))
+"""
+
+
+def run(program, home):
+    """Return what a process finds in which no extra can be imported or found."""
     extras = [one.name for one in (ROOT / "extras").glob("*/hybrid_memory_*")]
-    home = tmp_path_factory.mktemp("home")
     given = json.dumps([extras, str(home), COMMANDS])
     environment = {"PATH": "", "HOME": str(home), "HYBRID_MEMORY_EMBEDDER": "static", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, given], check=True, capture_output=True, text=True, env=environment
+        [sys.executable, "-c", program, given], check=True, capture_output=True, text=True, env=environment
     )
     return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    return run(PROGRAM, tmp_path_factory.mktemp("home"))
 
 
 @pytest.mark.slow
@@ -95,3 +127,27 @@ def test_a_command_of_an_extra_is_in_the_help_and_says_what_to_install(told, com
     assert (code, len(printed.strip().splitlines())) == (1, 1)
     assert "install hybrid-memory-mcp" in printed
     assert command in told["help"]
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    """What export and import of our own lines say, and what of other programs' files and Markdown is asked for."""
+    folder = tmp_path_factory.mktemp("moved")
+    (folder / "chats.json").write_text('[{"mapping": {}}]')
+    return run(MOVED, folder)
+
+
+@pytest.mark.slow
+def test_what_is_exported_comes_in_again(moved):
+    assert moved["remember"][0] == moved["export"][0] == moved["import"][0] == 0
+    assert json.loads(moved["import"][1])["new"] == 1
+    assert [one["memories"] for one in json.loads(moved["list"][1])] == [1]
+    assert json.loads(moved["undo"][1])["memories"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["other", "markdown"])
+def test_files_of_other_programs_and_markdown_say_what_to_install(asked, moved):
+    code, output = moved[asked]
+    assert (code, output.strip().count("\n")) == (1, 0)
+    assert "install hybrid-memory-mcp again" in output

@@ -11,9 +11,9 @@ import pytest
 from tests.core.store.empty_database import lay_empty
 from tests.core.store.hostile_rows import set_values
 from tests.core.store.making import memory
-from tests.core.sync.test_hostile_lines import LINES, lay
 from tests.server.hooks.hooking import Talk
 from tests.server.hubs import relay, short_folder
+from tests.sync.test_hostile_lines import LINES, lay
 from typer.testing import CliRunner
 
 from hybrid_memory.admin.jsonl import item_line

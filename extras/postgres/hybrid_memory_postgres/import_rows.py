@@ -1,6 +1,6 @@
 """Which rows came in with which import, as the log tells it, and how all rows of one leave the store again.
 
-An import writes its own action into the log (`hybrid_memory.admin.record_import.action_of`): nothing else has to be kept, a copy of the
+An import writes its own action into the log (`hybrid_memory.admin.imports.action_of`): nothing else has to be kept, a copy of the
 store knows it too, and an import that was killed and done again has the same one.
 """
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.writing import ChangeType
-from hybrid_memory_mcp.admin import sync_operation
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
+from hybrid_memory_mcp.admin.erasing import synchronised_folders
 from hybrid_memory_mcp.admin.memory_operations import counted_in, others_than
 from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS
 from hybrid_memory_mcp.views import happenings
@@ -59,7 +59,7 @@ def status(request: OperationRequest) -> dict[str, Any]:
         }
 
     seen: dict[str, Any] = request.run(work)
-    return seen | {"synchronised": sync_operation.folders(request)}
+    return seen | {"synchronised": synchronised_folders(request)}
 
 
 def _used(service: MemoryService, happened: Sequence[Happening]) -> dict[str, dict[str, str | None]]:

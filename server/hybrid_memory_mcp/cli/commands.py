@@ -27,7 +27,6 @@ from hybrid_memory_mcp.cli import (
     seeing,
     serving,
     status,
-    syncing,
     tokens,
 )
 from hybrid_memory_mcp.cli.command_group import (
@@ -145,7 +144,7 @@ _add(MEMORIES, acting.undo, "undo", short_help="Undo your last change.")
 _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")
-_add(FILES, syncing.sync, "sync ~/Dropbox/memory")
+_add_extra(FILES, "sync", "sync ~/Dropbox/memory")
 _add(FILES, care.backup, "backup")
 _add(FILES, care.restore, "restore memory-backup.duckdb")
 _add(STORE, care.doctor, "doctor")

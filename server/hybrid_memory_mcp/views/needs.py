@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from hybrid_memory.store.home_files import list_backups
 from hybrid_memory.store.opening import shown_address
 from hybrid_memory.store.reviewing import Reason
+from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.whole import whole_store
-from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory_mcp.clients.installed import assistants
 from hybrid_memory_mcp.clients.places import this_machine
 

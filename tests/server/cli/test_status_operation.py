@@ -34,7 +34,7 @@ def service(clock):
 
 @pytest.fixture
 def status(service, tmp_path, monkeypatch):
-    monkeypatch.setattr(status_operation.sync_operation, "folders", lambda _: [])
+    monkeypatch.setattr(status_operation, "synchronised_folders", lambda _: [])
 
     def status(**arguments):
         request = SimpleNamespace(

@@ -9,18 +9,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.admin.record_import import imports_of
+from hybrid_memory.admin.imports import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
-from hybrid_memory.importing.formats import format_named, format_names
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.neighbours import OtherHub
 from hybrid_memory.store.opening import shown_address
+from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.whole import whole_store
-from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory_mcp.views.needs import assistants_here, backups_of, check_line, checks, worst_first
 from hybrid_memory_mcp.views.view import ViewRequest
 from hybrid_memory_mcp.views.waiting import waiting
+from hybrid_memory_mcp.words.session_names import title_of_format
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
@@ -129,7 +129,7 @@ def _imports(store: WholeStore) -> list[dict[str, Any]]:
         {
             "id": one.id,
             "format": one.format,
-            "title": format_named(one.format).TITLE if one.format in format_names() else one.format,
+            "title": title_of_format(one.format) or one.format,
             "at": one.at.isoformat(timespec="seconds"),
             "memories": one.memories,
             "namespaces": list(one.namespaces),

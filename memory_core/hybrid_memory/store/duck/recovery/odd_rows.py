@@ -42,7 +42,7 @@ IMPORTED_AS_TOLD = Template("""
     SELECT DISTINCT namespace, id FROM ${prefix}log
     WHERE change = 'put' AND (action = 'sync' OR starts_with(action, 'import ') AND ends_with(note, 'trust agent'))
 """)
-"""The memories that came in as what the person told other assistants (`hybrid_memory.admin.record_import`), here or on another machine."""
+"""The memories that came in as what the person told other assistants, here or on another machine."""
 CONFIRMED_BY_A_PERSON = Template("""
     SELECT DISTINCT namespace, id FROM ${prefix}log
     WHERE contains(note, 'to confirmed')
