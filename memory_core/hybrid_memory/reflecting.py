@@ -14,11 +14,12 @@ import numpy as np
 
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_conflicts, plan_groups, plan_repeats
 from hybrid_memory.model import Memory, MemoryId
-from hybrid_memory.profile import Fetch, over_now
+from hybrid_memory.profile import Fetch
 from hybrid_memory.requests import GroupSort, ReflectionGroup, Where
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import joined
+from hybrid_memory.tidying import all_over, copies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,14 +61,15 @@ def offered_groups(
     rows = index.reflection_rows(where, now, among=allowed, newest=_MOST_CANDIDATES)
     ids = list(rows.ids)
     later = index.contradicted_by(ids, now)
-    over = all_over(index, fetch, endings, now)
+    over, again = all_over(index, fetch, endings, now), copies(index, fetch, now)
     opened = {one: last for one, last in later.items() if over.isdisjoint((one, last))}
     alike = _alike(index, opened)
     conflicts = [
         (GroupSort.CONFLICT, some, max(alike.get(one, 0.0) for one in some)) for some in plan_conflicts(opened, alike)
     ]
     repeats = [] if focus else _repeats(index, where, now, limit=limit // 3)
-    current = _candidates(rows, [at for at, one in enumerate(ids) if one not in later and one not in over])
+    left_out = later.keys() | over | again.keys()
+    current = _candidates(rows, [at for at, one in enumerate(ids) if one not in left_out])
     room = limit - len(repeats) - len(conflicts[: (limit + 1) // 2])
     subjects = [
         (GroupSort.SUBJECT, tuple(current.ids[row] for row in one.rows), one.worth)
@@ -89,12 +91,6 @@ def _group(
         return ReflectionGroup(memories=told, worth=worth, sort=sort)
     silent = bool(told) and now - _told_at(told[-1])[0] > _LONG_AGO
     return ReflectionGroup(memories=told, worth=worth, sort=sort, changed=changed, silent=silent)
-
-
-def all_over(index: NamespaceIndex, fetch: Fetch, endings: EndingModel | None, now: datetime) -> frozenset[MemoryId]:
-    """Return the live memories that speak of what has passed."""
-    passed = [] if endings is None else index.passed(now)
-    return over_now(endings, index, index.memories(passed, fetch).values(), now) if endings and passed else frozenset()
 
 
 def _alike(index: NamespaceIndex, pairs: Mapping[MemoryId, MemoryId]) -> dict[MemoryId, float]:

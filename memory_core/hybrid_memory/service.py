@@ -176,7 +176,12 @@ class MemoryService:
         self._shown = ShownMemories()
         idle = timedelta(hours=self.settings.session_idle_hours)
         self._conversations = Conversations(
-            self._commits, self._write_rules.flow, idle, self.lock, episode_days=self.settings.episode_days
+            self._commits,
+            self._write_rules.flow,
+            idle,
+            self.lock,
+            episode_days=self.settings.episode_days,
+            endings=lambda: self.ending_model(),  # noqa: PLW0108 - tests replace it
         )
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)

@@ -638,6 +638,15 @@ class NamespaceIndex:
                 untrusted=untrusted,
             )
 
+    def of_same_words(self, now: datetime) -> list[list[MemoryId]]:
+        """Return the live statements that hold the same terms together, as far as there are several."""
+        with self._lock:
+            rows = np.flatnonzero(self._columns.visible(now) & self._columns.are_statements())
+            groups: dict[bytes, list[int]] = {}
+            for row, terms in zip(rows.tolist(), self._lexical.terms_of_rows(rows), strict=True):
+                groups.setdefault(np.sort(terms).tobytes(), []).append(row)
+            return [self._ids_at(some) for some in groups.values() if len(some) > 1]
+
     def passed(self, now: datetime) -> list[MemoryId]:
         """Return the live memories that spoke of days to come, all of which lie back by now (`endings.has_passed` says how far)."""
         with self._lock:

@@ -24,6 +24,7 @@ _TITLES = {
     "restore": "Brought back",
     "reflect": "Used for an insight",
     "end session": "The conversation ended",
+    "tidy": "Tidied up",
     "embed": "Made findable by meaning",
     "purge": "Erased for good",
     "redact": "Words taken out",

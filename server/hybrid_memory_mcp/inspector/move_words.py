@@ -16,6 +16,7 @@ _WORDS = {
     "used": "it was used",
     "kept on purpose": "it was kept on purpose",
     "called true": "you called it true",
+    "said before": "an earlier memory says the same",
 }
 _COUNTED = (
     (re.compile(r"enhanced (\d+) times"), "it came up {} times"),
