@@ -4,7 +4,7 @@
 
 Each FILE is a half year (`tests/data/half_years`). What its assistant stored is written by the tool on its day; around it the person says
 what other persons said in passing (`tools/dialogues`), which goes the way of a hook's, 10,000 messages in all. A conversation ends with
-its day. Once a week the store is opened again, which sweeps it, and `reflect` is called: of what it offers as a contradiction the earlier
+its day. Once a week the store is swept, and `reflect` is called: of what it offers as a contradiction the earlier
 side is forgotten if the file says that it changed, otherwise an insight says that all holds; what was said in several conversations becomes
 an insight. ``--plain`` does without both. On day 180 all questions whose answer was told by then are asked.
 """
@@ -90,17 +90,16 @@ class _Months:
         """Live through it all, then ask."""
         chatter = itertools.cycle(Chatter().texts())
         due = self._by_day()
-        for week in range(0, DAYS, _WEEK):
-            with closing(self._opened()) as service:
+        with closing(self._opened()) as service:
+            for day in range(DAYS):
+                count = self._messages * (day + 1) // DAYS - self._messages * day // DAYS
+                self._live(service, day, due.get(day, []), itertools.islice(chatter, count))
+                if (day + 1) % _WEEK and day + 1 < DAYS:
+                    continue
                 if not self._plain:
-                    service.warm_up(self._scope)
-                for day in range(week, min(week + _WEEK, DAYS)):
-                    count = self._messages * (day + 1) // DAYS - self._messages * day // DAYS
-                    self._live(service, day, due.get(day, []), itertools.islice(chatter, count))
-                if not self._plain:
+                    service._conversations.sweep(self._scope)  # noqa: SLF001 - as a hub does each hour
                     self._reflect(service)
                 self._course.weeks.append(self._sizes(service))
-        with closing(self._opened()) as service:
             self._ask(service)
         return self._course
 
