@@ -62,7 +62,9 @@ def offered_groups(
     ids = list(rows.ids)
     later = index.contradicted_by(ids, now)
     over, again = all_over(index, fetch, endings, now), copies(index, fetch, now)
-    opened = {one: last for one, last in later.items() if over.isdisjoint((one, last))}
+    # What changes a statement is trusted as far at least, so no group mixes what a tool says with the user's words.
+    strangers = {ids[at] for at in np.flatnonzero(rows.untrusted).tolist()}
+    opened = {one: last for one, last in later.items() if one not in strangers and over.isdisjoint((one, last))}
     alike = _alike(index, opened)
     conflicts = [
         (GroupSort.CONFLICT, some, max(alike.get(one, 0.0) for one in some)) for some in plan_conflicts(opened, alike)

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from tests.changing import changes_everything
 from tests.core.speaking import remember, texts
 
 from hybrid_memory.changes.endings import EndingModel
 from hybrid_memory.model import Origin, Tier
-from hybrid_memory.requests import GroupSort, UpdateRequest
+from hybrid_memory.requests import GroupSort, Insight, UpdateRequest
 
 
 @pytest.fixture
@@ -83,6 +84,33 @@ def test_reflection_leaves_out_what_is_over_and_what_is_said_twice(service, scop
     tidied(days=6)
     offered = service.offer_reflection(scope)
     assert not any("party" in memory.content for group in offered for memory in group.memories)
+
+
+def test_a_contradiction_left_open_comes_first_and_is_settled_by_an_insight(service, scope):
+    old = kept(service, scope, "the zebra lives in Porto")
+    service.change_model = changes_everything
+    new = kept(service, scope, "the zebra is in Lisbon now")
+    first, *_ = service.offer_reflection(scope)
+    assert (first.sort, [one.id for one in first.memories][-1]) == (GroupSort.CONFLICT, new)
+    service.store_insights(scope, [Insight(text="it moved", evidence=tuple(one.id for one in first.memories))])
+    assert all(group.sort is not GroupSort.CONFLICT for group in service.offer_reflection(scope))
+    assert tier_of(service, scope, old) is not Tier.FADED
+
+
+def test_what_a_tool_says_is_no_contradiction_to_think_about(service, scope):
+    remember(service, scope, "the zebra lives in Porto", origin=Origin.TOOL, memory_type="long_term")
+    service.change_model = changes_everything
+    kept(service, scope, "the zebra is in Lisbon now")
+    assert all(group.sort is not GroupSort.CONFLICT for group in service.offer_reflection(scope))
+
+
+def test_a_subject_says_what_it_changed_and_that_nothing_was_told_for_long(service, scope, clock):
+    old = kept(service, scope, "the zebra lives in Porto")
+    new = service.update(scope, UpdateRequest(id=old, content="the zebra lives in Lisbon")).id
+    kept(service, scope, "the zebra lives in Lisbon with a goat")
+    clock.advance(days=100)
+    (group,) = service.offer_reflection(scope)
+    assert (new in {one.id for one in group.memories}, group.changed, group.silent) == (True, (old,), True)
 
 
 def test_a_repeated_saying_is_offered_with_its_evidence(service, scope):
