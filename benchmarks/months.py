@@ -128,12 +128,13 @@ class _Months:
             self._ids[name] = id_
             self._names[id_].add(name)
             self._course.messages += 1
-        for text in said:
+        heard = list(said)
+        for text in heard:
             self._clock.advance(seconds=60)
             for one in statements([Turn(text, self._clock.now())], fragments=True, gate=service.gate(), episodes=True):
                 keep(service, hook, one, "hook:client")
             self._course.messages += 1
-        for one in (scope, hook):
+        for one in [scope] * bool(written) + [hook] * bool(heard):
             service.end_session(one)
 
     def _reflect(self, service: MemoryService) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("memory_core", "prompts", "compat", "server")
+FOLDERS = [*(ROOT / name for name in ("memory_core", "prompts", "server")), *(ROOT / "extras").iterdir()]
 
 
 def modules(folders):

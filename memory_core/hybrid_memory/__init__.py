@@ -11,8 +11,6 @@
 The names in ``__all__`` are the public API, with `hybrid_memory.errors` (every error that is raised) and
 `hybrid_memory.testing` (fakes for tests); the modules below are internal. Names are loaded when they are first used, so
 importing this package loads nothing heavy.
-
-`hybrid_memory_dbgpt` is the asynchronous API with the names of the DB-GPT documentation.
 """
 
 from __future__ import annotations

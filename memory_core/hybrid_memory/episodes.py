@@ -8,8 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hybrid_memory.store.syncing import SWEEP
-from hybrid_memory.store.writing import WriteBatch
+from hybrid_memory.store.writing import SWEEP, WriteBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,6 @@ import numpy as np
 
 from hybrid_memory import reads
 from hybrid_memory.model import MemoryId
-from hybrid_memory.overview.memory_map import MemoryMap, draw
 from hybrid_memory.overview.name_table import Name, NameTable, others_named
 from hybrid_memory.store.snapshots import NO_TIME
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Memory, Scope
+    from hybrid_memory.overview.memory_map import MemoryMap
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
@@ -189,6 +189,8 @@ class Overviews:
             if found.shape[1] != length:
                 raise _VectorsChanged
             return found
+
+        from hybrid_memory.overview.memory_map import draw  # for who looks at the map
 
         return draw(
             rows,

@@ -88,3 +88,12 @@ def project_of(namespace: str) -> str | None:
 def shown_project(name: str) -> str:
     """Return a project's name as a person reads it: without the digits that keep repositories of one name apart."""
     return _OF_A_REPOSITORY.sub("", name)
+
+
+def namespace_name(namespace: str) -> str:
+    """Return how a person calls a namespace: "yours", "project acme"."""
+    project = project_of(namespace)
+    if project is None:
+        return "yours" if namespace == PERSON else namespace
+    owner = namespace.removeprefix(PREFIX + project).removeprefix(_BETWEEN)
+    return f"project {shown_project(project)}" + (f" of {owner}" if owner else "")

@@ -383,6 +383,10 @@ class ActResult:
     secrets: tuple[str, ...] = ()
 
 
+UNDO, REDO = "undo", "redo"
+"""The actions of an undo, and of what undoes one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastAct:
     """An act that can be undone: what was done (``action``, as in the log), when and by whom, and to which memories."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
@@ -360,7 +361,10 @@ def model_folders() -> tuple[Path, ...]:
 
 
 def cache_folder() -> Path:
-    """Return this user's folder for what can be made again at any time."""
+    """Return this user's folder for what can be made again at any time; without platformdirs where that is simple."""
+    home, chosen = os.environ.get("HOME", ""), os.environ.get("XDG_CACHE_HOME")  # noqa: TID251 - the one place for the environment
+    if sys.platform == "linux" and home.startswith("/") and not chosen and "ANDROID_ROOT" not in os.environ:  # noqa: TID251 - as above
+        return Path(home) / ".cache" / "hybrid-memory-mcp"
     from platformdirs import user_cache_path
 
     return user_cache_path("hybrid-memory-mcp", appauthor=False)

@@ -9,6 +9,16 @@ if TYPE_CHECKING:
 
 PROBABLY_UNKNOWN = "Probably nothing is known about this. Closest:"
 
+TIER_NAMES = {
+    "sensory": "just heard",
+    "short_term": "in mind",
+    "long_term": "kept",
+    "faded": "faded",
+    "working": "at work",
+    "episodic": "episode",
+}
+"""The parts of memory, by their names in JSON; `chat_app/state.js` and `page/static/map.js` say the same."""
+
 _ASKS = {
     "conflict": "These may contradict each other: which holds? Forget what does not; if all hold, store an insight that says how.",
     "repeated": "Said in passing in several conversations: if it lasts, store it as one insight with all of these as evidence.",

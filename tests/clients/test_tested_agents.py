@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.clients.environments import TABLE, python_with
 
-from hybrid_memory_mcp.testing import memory_for_tests
+from hybrid_memory_testing import memory_for_tests
 
 PROJECT = Path(__file__).resolve().parents[2]
 EXAMPLE = PROJECT / "examples" / "tested_agent"
@@ -87,7 +87,7 @@ import pytest
 @pytest.mark.anyio
 @pytest.mark.parametrize("transport", ["memory", "stdio"])
 async def test_told(transport):
-    from hybrid_memory_mcp.testing import memory_for_tests
+    from hybrid_memory_testing import memory_for_tests
 
     async with memory_for_tests(transport=transport) as memory, memory.client() as client:
         await client.call_tool("write_memory", {"content": "I am allergic to peanuts."})

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.project_names import PREFIX, check_project_name, project_namespace, project_of, shown_project
+from hybrid_memory.project_names import (
+    PREFIX,
+    check_project_name,
+    namespace_name,
+    project_namespace,
+    project_of,
+    shown_project,
+)
 from hybrid_memory.validation import check_name
 
 NAMES = st.text(string.ascii_letters + string.digits + "._- äß日", min_size=1, max_size=20)
@@ -66,3 +73,18 @@ def test_a_persons_namespace_is_of_no_project():
 )
 def test_a_project_is_shown_without_the_digits_of_its_repository(name, shown):
     assert shown_project(name) == shown
+
+
+OF_A_REPOSITORY = "project:shopfront-1b1cddb5548d88ba@bob"
+
+
+def test_a_namespace_is_called_as_people_call_it():
+    assert [
+        namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work", OF_A_REPOSITORY)
+    ] == [
+        "yours",
+        "project acme",
+        "project acme of bob",
+        "work",
+        "project shopfront of bob",
+    ]

@@ -1,9 +1,11 @@
 import os
+from pathlib import Path
 
+import platformdirs
 import pytest
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.settings import StoreSettings, client_settings, store_settings
+from hybrid_memory.settings import StoreSettings, cache_folder, client_settings, store_settings
 
 
 def test_a_client_has_defaults(monkeypatch):
@@ -141,3 +143,14 @@ def test_sizes_are_taken_as_the_engine_takes_them(tmp_path, size):
     (tmp_path / "config.toml").write_text(f"duckdb_memory_limit = '{size}'")
     limit = store_settings(tmp_path).duckdb_memory_limit
     duckdb.connect(config={"memory_limit": limit}).close()
+
+
+@pytest.mark.parametrize(
+    "environment", [{"HOME": "/home/ada"}, {"HOME": "/home/ada", "XDG_CACHE_HOME": "/c"}, {"XDG_CACHE_HOME": "c"}, {}]
+)
+def test_the_cache_is_where_platformdirs_says(monkeypatch, environment):
+    for name in ("HOME", "XDG_CACHE_HOME", "ANDROID_ROOT", "ANDROID_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == Path(platformdirs.user_cache_path("hybrid-memory-mcp", appauthor=False))

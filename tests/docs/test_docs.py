@@ -28,10 +28,10 @@ def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
     assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def test_mcp_json_depends_on_no_folder_and_the_readme_shows_the_shape_and_the_full_path_that_print_shows():
+def test_mcp_json_depends_on_no_folder_and_the_page_shows_the_shape_and_the_full_path_that_print_shows():
     ours = json.loads((PROJECT / "mcp.json").read_text(encoding="utf-8"))["mcpServers"]["memory"]
     assert [ours["command"], *ours["args"]] == ["uv", "run", "--quiet", "--no-dev", "hybrid-memory-mcp"]
-    shown = re.search(r"```json\n(.*?)```", README, re.DOTALL)
+    shown = re.search(r"```json\n(.*?)```", (PROJECT / "docs" / "install.md").read_text(encoding="utf-8"), re.DOTALL)
     assert shown is not None
     entry = json.loads(shown.group(1))["mcpServers"]["memory"]
     assert list(entry) == ["command", "args"]
@@ -78,7 +78,7 @@ def lines_of(function):
 def test_every_function_fits_a_screen_of_60_lines():
     too_long = [
         f"{file.name}:{node.lineno} {node.name}"
-        for folder in ("memory_core", "server", "prompts", "compat")
+        for folder in ("memory_core", "server", "prompts", "extras")
         for file in (PROJECT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > 60
@@ -101,7 +101,7 @@ def test_the_page_of_what_an_assistant_sees_names_every_tool_and_every_argument_
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_the_readme_tells_of_each_client_what_to_type_and_what_to_do_then(client):
-    (row,) = [line for line in README.splitlines() if f"`hybrid-memory-mcp install {client.name}`" in line]
+    (row,) = [line for line in README.splitlines() if line.startswith("| ") and f": `{client.name}` |" in line]
     assert all(part in row for part in client.next_step.split("; ")[0].split(" and ")), client.next_step
     assert ("when the model calls" in row) == (client.hooks is None)
 
@@ -127,7 +127,8 @@ def test_every_file_and_name_that_a_page_for_contributors_points_to_exists(name)
     page = (PROJECT / name).read_text(encoding="utf-8")
     missing = []
     for path, symbol in re.findall(r"`([\w./-]+/[\w.-]+\.py)`(?: `([\w.]+)`)?", page):
-        found = [PROJECT / root / path for root in ("memory_core", "server", "prompts", "compat", ".")]
+        roots = ("memory_core", "server", "prompts", *(PROJECT / "extras").iterdir(), ".")
+        found = [PROJECT / root / path for root in roots]
         text = next((file.read_text(encoding="utf-8") for file in found if file.is_file()), "")
         missing += [path] if not text else [f"{path} {one}" for one in symbol.split(".") if one not in text]
     assert missing == []

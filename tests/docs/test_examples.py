@@ -17,8 +17,6 @@ AGENT_NAMES = "ActionOutput AgentContext BlankAction ConversableAgent LLMConfig 
 OTHER_NAMES = "ChromaStore ChromaVectorConfig DefaultEmbeddingFactory OpenAILLMClient"
 NAMES = {
     "hybrid_memory_dbgpt": f"{MEMORY_NAMES} {AGENT_NAMES} {OTHER_NAMES}",
-    "hybrid_memory.agent": f"{MEMORY_NAMES} {AGENT_NAMES} {OTHER_NAMES}",
-    "hybrid_memory_prompts.agents": AGENT_NAMES,
 }
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from hybrid_memory_mcp.testing import MemoryForTests, memory_for_tests
-from hybrid_memory_mcp.testing.checks import Checks
+from hybrid_memory_testing import MemoryForTests, memory_for_tests
+from hybrid_memory_testing.checks import Checks
 
 pytest_plugins = ["pytester"]
 
 # What a run inside the test imports, pytester takes away again, and no compiled module can be imported twice.
-for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_mcp.testing.harness", "hybrid_memory_mcp.testing.stdio"):
+for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_testing.harness", "hybrid_memory_testing.stdio"):
     importlib.import_module(_name)
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")

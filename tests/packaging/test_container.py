@@ -33,7 +33,7 @@ def test_the_store_lies_in_a_volume():
 
 def test_what_is_copied_into_it_is_not_kept_from_it():
     kept = (PROJECT / ".dockerignore").read_text(encoding="utf-8")
-    wheel = ("server", "memory_core", "prompts", "compat", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
+    wheel = ("server", "memory_core", "prompts", "extras", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
     for needed in (*wheel, "packaging/container"):
         assert f"\n!{needed}\n" in kept
         assert (PROJECT / needed).exists()

@@ -54,7 +54,7 @@ def test_an_index_links_home_pages_changes_issues_and_source():
 
 
 def test_every_licence_in_the_packages_is_among_the_licence_files():
-    packages = ("memory_core", "server", "prompts", "compat")
+    packages = ("memory_core", "server", "prompts", "extras")
     there = {
         str(file.relative_to(PROJECT))
         for package in packages

@@ -235,7 +235,7 @@ def test_only_the_modules_that_render_import_jinja():
         *root.glob("server/**/*.py"),
         *root.glob("memory_core/**/*.py"),
         *root.glob("prompts/**/*.py"),
-        *root.glob("compat/**/*.py"),
+        *root.glob("extras/**/*.py"),
     ]:
         text = source.read_text("utf-8")
         for node in ast.walk(ast.parse(text)) if "jinja2" in text else ():

@@ -15,7 +15,7 @@ import hybrid_memory
 from hybrid_memory import errors
 from hybrid_memory_mcp.mcp_api.errors import _PROBLEMS
 
-TESTING = "hybrid_memory_mcp.testing"
+TESTING = "hybrid_memory_testing"
 
 
 def errors_page() -> str:

@@ -19,7 +19,7 @@ from hybrid_memory.decisions.tier_context import buffers_with
 from hybrid_memory.errors import ChangedSince, NotFound
 from hybrid_memory.ids import is_id
 from hybrid_memory.model import BUFFER_TIERS, Kind, Memory, MemoryId, Scope, Tier
-from hybrid_memory.requests import ActResult
+from hybrid_memory.requests import REDO, UNDO, ActResult
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.writing import UndoRecord, Update, WriteBatch
 from hybrid_memory.tiers.buffers import Item
@@ -116,7 +116,7 @@ def decide_undo(undo: str, scope: Scope, lookups: Lookups, view: WriteView) -> W
         updates=tuple(Update(one, f"undo of {record.action}") for one in changed.values()),
         buffers=buffers_with(view, touched, successors),
         result=ActResult(
-            action="undo",
+            action=REDO if record.action == UNDO else UNDO,
             ids=tuple(one.id for one in changed.values() if _is_live(one)),
             before=tuple(one.id for one in changed.values() if not _is_live(one)),
         ),

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 SYNC = "sync"
 """The action of the log's entries that a synchronisation makes: they tell of other machines' changes, which are not sent again."""
-SWEEP = "sweep"
-"""The log's action by which old episodes went: of what stayed here alone, nobody is told."""
 
 ItemKey: TypeAlias = tuple[str, str, str, int]
 """What is kept beside memories in a namespace: its kind ("buffer", "conversation", "entry"), two names, and the number of an entry."""

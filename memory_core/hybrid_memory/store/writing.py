@@ -128,6 +128,9 @@ class UndoRecord:
     action: str = ""
 
 
+SWEEP = "sweep"
+"""The log's action by which old episodes went: of what stayed here alone, nobody is told."""
+
 KEPT_UNDOS = 500
 """So many acts of a namespace can be undone; older ones are let go when a new one is kept."""
 

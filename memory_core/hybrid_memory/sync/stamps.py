@@ -14,8 +14,8 @@ from dataclasses import replace
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import LATEST_MICROS
 from hybrid_memory.store.audit_notes import fields_of
-from hybrid_memory.store.syncing import SWEEP, SYNC, LoggedChange, RowStamps
-from hybrid_memory.store.writing import ChangeType
+from hybrid_memory.store.syncing import SYNC, LoggedChange, RowStamps
+from hybrid_memory.store.writing import SWEEP, ChangeType
 
 NEW = RowStamps()
 """What is known of a memory that is as it was written."""

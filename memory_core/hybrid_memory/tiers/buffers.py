@@ -9,7 +9,7 @@ A new memory passes them in this order:
    without importance are evicted first instead of raising, a size of 0 works, what is evicted is reported, and only the
    evicted item itself leaves the other items' enhancers, not every item of the same text.
 
-`tiers.flow` joins the two for `MemoryService`; `hybrid_memory_dbgpt` calls them directly.
+`tiers.flow` joins the two for `MemoryService`.
 """
 
 from __future__ import annotations

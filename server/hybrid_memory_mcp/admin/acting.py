@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, Scope, Verdict
-from hybrid_memory.requests import ActResult, JudgeRequest, MergeRequest, SplitRequest, UpdateRequest
+from hybrid_memory.requests import REDO, UNDO, ActResult, JudgeRequest, MergeRequest, SplitRequest, UpdateRequest
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.memory_json import memory_as_json
 
@@ -200,8 +200,8 @@ VERBS: tuple[str, ...] = tuple(_VERBS)
 
 def _in_words(verb: str, given: Mapping[str, Any], result: ActResult) -> str:
     """Return what was done, as a sentence."""
-    if verb == "undo":
-        return "Undone"
+    if verb == UNDO:
+        return "Done again" if result.action == REDO else "Undone"
     if result.undo is None:
         return "Nothing to change" + (": it stays forgotten, another one has its place" if result.held else "")
     name = str(given.get("verdict")) if verb == "judge" else _VERDICTS.get(verb, verb)

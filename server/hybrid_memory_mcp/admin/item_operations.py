@@ -1,4 +1,4 @@
-"""Operations on what programs keep: memories under keys (items), and the entries of a conversation. Asked by `hybrid_memory_mcp.adapters`.
+"""Operations on what programs keep: memories under keys (items), and the entries of a conversation. Asked by the adapters of `extras/`.
 
 An item is a working memory: ``session`` is the collection that it is in, ``key`` its name there. It comes back as it was stored, secrets
 included: programs work with it. Entries of a conversation are no memories; searches and briefs do not know them.

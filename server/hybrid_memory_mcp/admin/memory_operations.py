@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound=StrEnum)
 
+_MOST_OTHERS = 50  # namespaces
 _MOST_CHARACTERS = 8_000_000  # of one answer: with four bytes each, half of what a frame of the hub holds
 
 
@@ -122,7 +123,10 @@ def remember(request: OperationRequest) -> dict[str, Any]:
 
 
 def list_memories(request: OperationRequest) -> dict[str, Any]:
-    """Return one page of memories, those written last first; arguments are those of `ListRequest` by their names."""
+    """Return one page of memories, those written last first; arguments are those of `ListRequest` by their names.
+
+    With ``others`` it says how many memories other namespaces have.
+    """
     given = request.arguments
     wanted = ListRequest(
         state=_choice(MemoryState, "state", given.get("state")),
@@ -143,14 +147,27 @@ def list_memories(request: OperationRequest) -> dict[str, Any]:
     def work(service: MemoryService) -> dict[str, Any]:
         found = service.list_memories(scope, wanted)
         _check_size("limit", found.memories)
-        return {
+        told = {
             "memories": _told(service, request, found.memories),
             "total": found.total,
             "limit": wanted.limit,
             "offset": wanted.offset,
         }
+        return told | ({"others": counted_in(service, others_than(service, scope))} if given.get("others") else {})
 
     return request.run(work)
+
+
+def others_than(service: MemoryService, scope: Scope) -> list[str]:
+    """Return other namespaces of the store than those that a scope reads, some of them where there are very many."""
+    return sorted(set(service.store.namespaces()) - set(scope.namespaces))[:_MOST_OTHERS]
+
+
+def counted_in(service: MemoryService, namespaces: Sequence[str]) -> dict[str, int]:
+    """Return how many memories each of some namespaces has, those without any left out."""
+    now = service.now()
+    counts = {one: service.store.list_memories([one], ListRequest(limit=1), now)[1] for one in namespaces}
+    return {one: count for one, count in counts.items() if count}
 
 
 def show(request: OperationRequest) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.extras import load_extra, names_of_extras
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -73,9 +74,12 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
         HybridMemoryError: what the operation says.
     """
     operation = OPERATIONS.get(name)
-    if operation is None:
-        raise InvalidInput("operation", "is not known to the running version; close all clients and try again")
-    return operation(request)
+    if operation is not None:
+        return operation(request)
+    if name in names_of_extras("hybrid_memory_mcp.operations"):
+        added: Operation = load_extra("hybrid_memory_mcp.operations", name)
+        return added(request)
+    raise InvalidInput("operation", "is not known to the running version; close all clients and try again")
 
 
 def doctor(request: OperationRequest) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.writing import ChangeType
 from hybrid_memory_mcp.admin import sync_operation
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
+from hybrid_memory_mcp.admin.memory_operations import counted_in, others_than
 from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS
 from hybrid_memory_mcp.inspector import happenings, review
 from hybrid_memory_mcp.inspector.needs import needs_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 DAYS = 7
 _NEWEST = 3
 _LOOKED_AT = 20  # some of the newest may be replaced or forgotten already
-_MOST_OTHERS, _OF_OTHERS = 50, 100  # namespaces, and entries of each one's log
+_OF_OTHERS = 100  # entries of the log of each other namespace
 _NO_CLIENTS = frozenset({"command line", PERSON_ON_PAGE, "memory", "doctor", "late work"})  # actors of the log
 
 
@@ -34,8 +35,7 @@ def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected; ``project`` is the namespace of the project at hand, if there is one.
 
     ``of_project`` counts what that has. ``used`` says when each client last asked and told something, ``lately`` what happened in
-    `DAYS` days with the ``newest`` memories, ``needs_you`` what needs the person, ``elsewhere`` in how many other namespaces something is
-    kept.
+    `DAYS` days with the ``newest`` memories, ``needs_you`` what needs the person, ``others`` how many memories other namespaces have.
     """
 
     def work(service: MemoryService) -> dict[str, Any]:
@@ -47,14 +47,14 @@ def status(request: OperationRequest) -> dict[str, Any]:
         if project is not None:
             counted = service.status(replace(person, namespace=str(project)))
             seen["of_project"] = {"memories": counted.memories, "insights": counted.insights}
-        others = sorted(set(service.store.namespaces()) - set(here.namespaces))
+        others = others_than(service, here)
         happened = happenings.latest(service, here.namespaces)
-        everywhere = [*happened, *happenings.latest(service, others[:_MOST_OTHERS], _OF_OTHERS)]
+        everywhere = [*happened, *happenings.latest(service, others, _OF_OTHERS)]
         return seen | {
             "used": _used(service, everywhere),
             "lately": _lately(service, looked, happened),
             "needs_you": needs_of(service, looked, review.waiting(service, here)),
-            "elsewhere": len(others),
+            "others": counted_in(service, others),
         }
 
     seen: dict[str, Any] = request.run(work)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory.model import Verdict
+from hybrid_memory.requests import UNDO
 from hybrid_memory_mcp.cli.given import ids_of, moment_of, text_of
 from hybrid_memory_mcp.cli.memories import Ids, Namespace, OneId, call_here
 from hybrid_memory_mcp.cli.memory_text import print_memories
@@ -67,7 +68,8 @@ def judge(
 
 def undo(
     act: Annotated[
-        str | None, typer.Argument(metavar="ACT", help="Which act, of --list; the last one unless told.")
+        str | None,
+        typer.Argument(metavar="ACT", help="Which act, of --list; the last one that is not undone yet unless told."),
     ] = None,
     *,
     listed: Annotated[bool, typer.Option("--list", help="Show what can be undone, and undo nothing.")] = False,
@@ -76,12 +78,15 @@ def undo(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Undo what you did last to memories, here or on the page, unless something changed it since. An undo can be undone."""
+    """Undo what you did last to memories, here or on the page, unless something changed it since; typed again, what you did before.
+
+    What was undone is done again by `undo ACT`, with the ACT that the undo prints.
+    """
     acts = call_here(home, "acts", {"limit": _KEPT}, namespace)["acts"]
     if listed:
         _list(acts, as_json)
         return
-    named = next((one["undo"] for one in acts if act is None or one["undo"].startswith(act)), act)
+    named = next((one["undo"] for one in acts if (one["undo"].startswith(act) if act else one["action"] != UNDO)), act)
     if named is None:
         if as_json:
             print_json({"done": None, "undo": None, "memories": []})

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.extras import load_extra
 from hybrid_memory_mcp.cli import (
     acting,
     care,
@@ -34,6 +36,7 @@ from hybrid_memory_mcp.cli import (
 from hybrid_memory_mcp.cli.command_group import CommandGroup, example, hide_plain_types, unwrapped
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
+from hybrid_memory_mcp.cli.output import fail
 
 START, MEMORIES, FILES, STORE, CLIENTS = (
     "Start",
@@ -73,6 +76,24 @@ def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) 
     """Register a command; ``shown`` is an example of its use, as a person types it after the program's name."""
     options.setdefault("help", unwrapped(function.__doc__ or ""))
     app.command(rich_help_panel=panel, epilog=example(shown), **options)(function)
+
+
+def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
+    """Register a command of an extra. Where its part is missing the help still shows it, and it says what to install."""
+    try:
+        function = load_extra("hybrid_memory_mcp.commands", name)
+    except InvalidInput as error:
+        function = _missing(error)
+        options["context_settings"] = {"allow_extra_args": True, "ignore_unknown_options": True}
+    _add(panel, function, shown, name=name, **options)
+
+
+def _missing(error: InvalidInput) -> Callable[..., None]:
+    def command() -> None:
+        """Is not installed here."""
+        fail(str(error))
+
+    return command
 
 
 def _add_group(panel: str, group: typer.Typer, name: str) -> None:

@@ -31,6 +31,7 @@ from hybrid_memory_mcp.clients.command import start_of_this_installation
 from hybrid_memory_mcp.clients.places import this_machine
 from hybrid_memory_mcp.clients.table import SERVER
 from hybrid_memory_mcp.mcp_api.tool_results import WORDS_ALONE
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.relay.paths import PID
 
 OBSERVATIONS: Sequence[tuple[str, float]] = (
@@ -168,7 +169,7 @@ async def _play(home: Path, report: DemoReport) -> None:
 
 
 async def _write_observations(client: DemoClient, report: DemoReport) -> None:
-    report.begin_part(f"A day of {len(OBSERVATIONS)} observations: the sensory buffer takes them in")
+    report.begin_part(f"A day of {len(OBSERVATIONS)} observations: what is just heard has little room")
     moved: list[Mapping[str, Any]] = []
     written = 0
     for content, importance in OBSERVATIONS:
@@ -188,16 +189,16 @@ async def _write_observations(client: DemoClient, report: DemoReport) -> None:
 def _count(moved: Sequence[Mapping[str, Any]]) -> str:
     ways: dict[str, int] = {}
     for move in moved:
-        way = f"{move['from']} to {move['to']}"
+        way = f"{TIER_NAMES[move['from']]} to {TIER_NAMES[move['to']]}"
         ways[way] = ways.get(way, 0) + 1
     return ", ".join(f"{count} {way}" for way, count in ways.items())
 
 
 def _show_tiers(report: DemoReport, status: Mapping[str, Any]) -> None:
-    table = Table("tier", "memories", "", box=None, padding=(0, 2))
+    table = Table("where", "memories", "", box=None, padding=(0, 2))
     for tier, count in status.get("tiers", {}).items():
         if count:
-            table.add_row(tier, str(count), Text("■" * count, style="cyan"))
+            table.add_row(TIER_NAMES.get(tier, tier), str(count), Text("■" * count, style="cyan"))
     report.console.print(table)
 
 
@@ -210,10 +211,14 @@ async def _repeat_statement(client: DemoClient, report: DemoReport) -> str:
         first = first or str(result.get("id", ""))
         for move in result.get("moved", []):
             if move["id"] == first:
-                report.tell(f"said {time} times: {move['from']} to {move['to']} ({move['reason']})")
+                report.tell(
+                    f"said {time} times: {TIER_NAMES[move['from']]} to {TIER_NAMES[move['to']]} ({move['reason']})"
+                )
     found = await client.call("read_memories", ids=[first])
     tier = found["memories"][0]["tier"] if found.get("memories") else "nowhere"
-    report.check(f"after {REPETITIONS} times it is one memory, and it is in {tier}", kept=tier == "long_term")
+    report.check(
+        f"after {REPETITIONS} times it is one memory, and it is {TIER_NAMES.get(tier, tier)}", kept=tier == "long_term"
+    )
     return first
 
 
@@ -247,7 +252,7 @@ async def _reflect(client: DemoClient, report: DemoReport) -> str:
         report.tell("· " + one["text"])
     stored = await client.call("reflect", insights=[{"text": INSIGHT, "evidence": groups[0]["ids"], "importance": 0.8}])
     ids = stored.get("stored", [])
-    report.check("the assistant's insight is in long-term with its evidence", kept=len(ids) == 1)
+    report.check("the assistant's insight is kept with its evidence", kept=len(ids) == 1)
     return str(ids[0]) if ids else ""
 
 
@@ -301,4 +306,4 @@ async def _recall_after_restart(client: DemoClient, report: DemoReport, habit: s
     known = await client.call("read_memories", ids=[habit, newer, insight])
     tiers = {one["id"]: one["tier"] for one in known.get("memories", [])}
     report.check("habit, correction and insight survived the restart", kept=set(tiers) == {habit, newer, insight})
-    report.check("the insight is in long-term", kept=tiers.get(insight) == "long_term")
+    report.check("the insight is kept", kept=tiers.get(insight) == "long_term")

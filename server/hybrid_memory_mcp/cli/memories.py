@@ -19,7 +19,7 @@ from hybrid_memory.validation import LIST_LIMIT
 from hybrid_memory_mcp.cli.by_ids import completed_ids
 from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.history_text import print_history
-from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
+from hybrid_memory_mcp.cli.memory_text import marks_of, others_in_words, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
 from hybrid_memory_mcp.cli.output import is_terminal, note, one_line_errors, print_json, say
 from hybrid_memory_mcp.cli.project import place_here
@@ -129,7 +129,10 @@ def list_(
     ] = None,
     until: Until = None,
     kind: Annotated[Kind | None, typer.Option(help="What sort of statement it is.")] = None,
-    tier: Annotated[Tier | None, typer.Option(help="Where it stands in attention.")] = None,
+    tier: Annotated[
+        Tier | None,
+        typer.Option(help="Which part of memory: just heard is sensory, in mind short_term, kept long_term."),
+    ] = None,
     tag: Tags = None,
     session: Session = None,
     origin: Annotated[Origin | None, typer.Option(help="Whose word it is.")] = None,
@@ -167,6 +170,7 @@ def list_(
         "limit": limit,
         "offset": (page - 1) * limit,
         "reveal": reveal,
+        "others": namespace is None and page == 1,
     }
     found = call_here(home, "list", given, namespace)
     if as_json:
@@ -199,6 +203,8 @@ def _note_page(found: Mapping[str, Any], page: int, *, narrowed: bool) -> None:
         note(f"there are {total} only, which is less than {page} pages")
     elif first + count <= total:
         note(f"{first} to {first + count - 1} of {total}; --page {page + 1} shows what follows")
+    if found.get("others"):
+        note(others_in_words(found["others"]))
 
 
 def show(

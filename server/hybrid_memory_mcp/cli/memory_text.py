@@ -8,11 +8,13 @@ tabs between.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.project_names import project_of
+from hybrid_memory.project_names import namespace_name, project_of, shown_project
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, print_line, shown
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARACTERS = 600  # of a text in a list on a terminal; a whole page of a book would hide the others
 _INDENT = 2
+_OTHERS = 3  # namespaces that are named
 _DAY = len("2026-01-10")  # of a moment
 
 # As operations tell them: values of `Kind`, `MemoryState` and `Trust`, whose modules take longer to import than all else here.
@@ -72,10 +75,16 @@ def _cut(text: str) -> Text:
     )
 
 
+def tier_name(memory: MemoryJson) -> str:
+    """Return what the part of memory is called that a memory is in."""
+    tier = str(memory.get("tier", ""))
+    return TIER_NAMES.get(tier, tier)
+
+
 def marks_of(memory: MemoryJson) -> list[str]:
     """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its project, its tags."""
     kind = memory.get("kind")
-    marks = [str(memory.get("tier", "")) if kind == OBSERVATION else str(kind)]
+    marks = [tier_name(memory) if kind == OBSERVATION else str(kind)]
     if memory.get("state") not in (None, CURRENT):
         marks.append(str(memory["state"]))
     happened = moment(memory.get("occurred_at"))[:_DAY]
@@ -84,8 +93,17 @@ def marks_of(memory: MemoryJson) -> list[str]:
     if memory.get("trust") == UNTRUSTED:
         marks.append(f"untrusted, from {memory.get('origin')}")
     project = project_of(str(memory.get("namespace", "")))
-    marks += [f"project {project}"] if project else []
+    marks += [f"project {shown_project(project)}"] if project else []
     return [*marks, *(f"#{tag}" for tag in memory.get("tags", ()))]
+
+
+def others_in_words(counts: Mapping[str, int]) -> str:
+    """Return how many memories are in other namespaces than those at hand, and how one looks there; the fullest first."""
+    fullest = sorted(counts, key=lambda one: -counts[one])
+    told = [f"{counts[one]:,} in {namespace_name(one)}" for one in fullest[:_OTHERS]]
+    told += ["..."] if len(fullest) > _OTHERS else []
+    where = f"in {namespace_name(fullest[0])}" if len(fullest) == 1 else f"elsewhere: {', '.join(told)}"
+    return f"{sum(counts.values()):,} more {where} (`list --namespace {shlex.quote(fullest[0])}`)"
 
 
 def print_whole(memory: MemoryJson) -> None:
@@ -120,7 +138,7 @@ def fields_of(memory: MemoryJson) -> list[tuple[str, str]]:
         ("happened", moment(memory.get("occurred_at"))),
         ("expires", moment(memory.get("expires_at"))),
         ("forgotten", moment(memory.get("forgotten_at"))),
-        ("kind", f"{memory.get('kind')}, {memory.get('tier')}" + (", pinned" if memory.get("pinned") else "")),
+        ("kind", f"{memory.get('kind')}, {tier_name(memory)}" + (", pinned" if memory.get("pinned") else "")),
         ("importance", _rounded(memory.get("importance"))),
         ("whose word", whose),
         ("said by", memory.get("speaker")),

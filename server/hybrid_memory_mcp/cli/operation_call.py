@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -58,6 +59,9 @@ _STARTS_HUB = frozenset(
     {"recall", "remember", "list", "show", "correct", "forget", "pin", "act", "acts", "history", "view", "eval"}
 )
 """Operations that a person asks for one after the other: the first one's hub stays for the next."""
+
+_ANSWERED_WITHOUT_STORE = frozenset({"recall", "list", "view", "status", "acts", "reflect", "imports", "doctor"})
+"""Operations whose answer is plain where nothing is kept yet: that there is nothing."""
 
 starts_hubs = False
 """Whether a hub may be started here: by the program itself, not by what calls commands in a process of its own."""
@@ -123,7 +127,7 @@ def _done(
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
     # A hub of this folder may serve a database that only its own clients know of, so it is asked before a file that is not there is told.
     if not may_be_new and not (folder / HUB_LOCK).exists() and is_missing(folder):
-        raise StoreMissing(folder.absolute())
+        return _done_without_store(folder, settings.namespace, operation, given)
     may_repeat = operation in _HARMLESS
     while True:
         try:
@@ -138,7 +142,7 @@ def _done(
         if answer is not None:
             return answer
         if not may_be_new and is_missing(folder):
-            raise StoreMissing(folder.absolute())
+            return _done_without_store(folder, settings.namespace, operation, given)
         try:
             with local_provider(folder, settings.namespace) as (provider, scope):
                 return run_operation(operation, OperationRequest(provider, folder, scope, given, progress))
@@ -146,6 +150,26 @@ def _done(
             # By a hub that a client has just started, as after the end of one that had hung? Then it is asked.
             if not wait_for_hub(folder):
                 raise
+
+
+def _done_without_store(folder: Path, namespace: str, operation: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an empty store answers, which is gone again afterwards: who only asks makes none.
+
+    Raises:
+        StoreMissing: the operation needs a memory that is there.
+    """
+    from hybrid_memory.settings import store_settings
+    from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
+
+    if operation not in _ANSWERED_WITHOUT_STORE:
+        raise StoreMissing(folder.absolute())
+    if operation != "status":  # which says itself where the store will be
+        note(f"there is no memory in {folder.absolute()} yet; --home or HYBRID_MEMORY_HOME names another folder")
+    with (
+        TemporaryDirectory(ignore_cleanup_errors=True) as empty,
+        local_provider(Path(empty), namespace, store_settings(folder)) as (provider, scope),
+    ):
+        return run_operation(operation, OperationRequest(provider, Path(empty), scope, given, _ignore_progress))
 
 
 def absolute(file: Path | None) -> str | None:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from hybrid_memory_mcp.cli.output import shown
 from hybrid_memory_mcp.inspector.calendar import date_in_words
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 
 BAR_ROWS = 3
 TIER_STYLES: Mapping[str, str] = {

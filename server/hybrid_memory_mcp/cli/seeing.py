@@ -26,11 +26,11 @@ from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.cli import pictures
 from hybrid_memory_mcp.cli.given import text_of
 from hybrid_memory_mcp.cli.memories import Namespace, Session, Tags, call_here, done_here
-from hybrid_memory_mcp.cli.memory_text import marks_of
+from hybrid_memory_mcp.cli.memory_text import marks_of, tier_name
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, one_line_errors, print_json, shown
 from hybrid_memory_mcp.cli.pictures import TIER_STYLES, Glyphs, day
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -288,7 +288,7 @@ def _print_hit(console: Console, hit: Mapping[str, Any]) -> None:
 def _marks(memory: Mapping[str, Any]) -> list[str]:
     """Return what is remarkable about a memory, its part of memory in plain words first."""
     kind = [str(memory["kind"])] if memory["kind"] != Kind.OBSERVATION.value else []
-    return [TIER_NAMES.get(memory["tier"], memory["tier"]), *kind, *marks_of(memory)[1:]]
+    return [tier_name(memory), *kind, *marks_of(memory)[1:]]
 
 
 def _print_head(console: Console, head: Text, remarks: str) -> None:

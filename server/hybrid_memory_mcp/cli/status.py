@@ -68,7 +68,8 @@ def _store(home: Path | None, size: int) -> dict[str, Any]:
     aside = set_aside(folder)
     address = shown_address(folder)
     if address is None:
-        place = {"file": str(folder / DATABASE), "bytes": (folder / DATABASE).stat().st_size}
+        file = folder / DATABASE
+        place = {"file": str(file), "bytes": file.stat().st_size if file.exists() else 0}
     else:
         place = {"database": address, "bytes": size}
     return {

@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory_mcp.cli import hooks, project
+from hybrid_memory_mcp.cli.memory_text import others_in_words
 from hybrid_memory_mcp.cli.output import megabytes, moment
 from hybrid_memory_mcp.inspector.client_words import client_name
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.page.words import count, relative
 
 if TYPE_CHECKING:
@@ -21,17 +23,18 @@ _TOLD = {  # in the lines before, or of no use to a person
         "behind",
         "bytes_on_disk",
         "clients",
-        "elsewhere",
         "insights",
         "lately",
         "memories",
         "notices",
+        "others",
         "session",
     ),
     *("other_hubs", "store", "synchronised", "used", "needs_you"),
 }
 _CLIENT = ("pid", "namespace", "since", "requests")
 _TEXT = 60  # characters of a new memory
+_FIRST = "none yet; tell an assistant something that lasts, or `hybrid-memory-mcp remember TEXT`"
 _HAPPENED = {
     "learned": "learned",
     "corrected": "corrected",
@@ -98,8 +101,11 @@ def memory_rows(values: Mapping[str, Any], place: Place, counted: Mapping[str, i
     ]
     insights = values["insights"] + counted.get("insights", 0)
     kept += [count(insights, "insight")] if insights else []
-    kept += [f"more in {count(values['elsewhere'], 'other project')}"] if values["elsewhere"] else []
-    yield "memories", "; ".join(kept)
+    others = values.get("others")
+    nothing = not (values["memories"] or insights or of_project or others)
+    yield "memories", _FIRST if nothing else "; ".join(kept)
+    if others:
+        yield "memories", others_in_words(others)
     if _is_special(place):
         yield "project", project.in_words(place)
     lately = values["lately"]
@@ -138,7 +144,8 @@ def where_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def maker_rows(values: Mapping[str, Any], place: Place) -> Iterator[tuple[str, str]]:
     """Say all the rest: how the store works inside, and every connection."""
-    in_words = {"hooks": hooks.in_words(values["hooks"]), "project": project.in_words(place)}
+    tiers = {TIER_NAMES.get(name, name): count for name, count in values.get("tiers", {}).items()}
+    in_words = {"hooks": hooks.in_words(values["hooks"]), "project": project.in_words(place), "tiers": _plain(tiers)}
     told = _TOLD | ({"project"} if _is_special(place) else set())
     for name, value in values.items():
         if value and name not in told:
@@ -157,6 +164,8 @@ def _store_in_words(store: dict[str, Any]) -> str:
     aside = store["set_aside"]
     put_aside = f"; put aside by a restore or a repair, {megabytes(aside['bytes'])}: {aside['newest']}"
     place = store.get("database", store["folder"])
+    if not store["bytes"]:
+        return f"{place} (made with the first memory)"
     return f"{place} ({megabytes(store['bytes'])}; {backups}{put_aside if aside['count'] else ''})"
 
 

@@ -29,7 +29,6 @@ from hybrid_memory.clock import RandomSource
 from hybrid_memory.errors import InvalidInput, StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
-from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import pack
@@ -210,6 +209,8 @@ class Inspection:
         return self._apps[looker]
 
     def _build(self, looker: Looker) -> ASGIApp:
+        from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
+
         app = import_module("hybrid_memory_mcp.page.app")
         session = new_session(self._random_source)  # of its own: what is done on the page is no client's conversation
         scope = Scope(namespace=looker.namespace, personal=looker.personal, session=session, actor=PERSON_ON_PAGE)

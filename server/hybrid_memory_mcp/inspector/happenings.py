@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.requests import UNDO
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory_mcp.inspector.event_words import event_in_words, first_tier, moves_of
 from hybrid_memory_mcp.inspector.move_words import why_it_moved
@@ -56,13 +57,25 @@ def is_learned(one: Happening) -> bool:
 
 
 def counted(happenings: Iterable[Happening], since: datetime) -> dict[str, int]:
-    """Return how much of each sort happened since a moment."""
+    """Return how much of each sort happened since a moment, of changes with the newest first; what was undone did not happen."""
     counts = dict.fromkeys(("learned", "corrected", "kept", "faded", "forgotten", "erased"), 0)
+    settled: set[MemoryId] = set()  # whose state a later entry says
+    undone: set[MemoryId] = set()  # forgotten by an undo, so they were made or brought back by what was undone
     for one in happenings:
-        if one.entry.at < since:
+        entry = one.entry
+        if entry.at < since:
             break
-        for sort in _sorts(one):
-            counts[sort] += 1
+        if not (entry.id in undone and is_learned(one)):
+            for sort in _sorts(one):
+                counts[sort] += 1
+        notes = entry.note.split(", ")
+        if "forgotten" in notes and entry.action != UNDO and (entry.id not in settled or entry.id in undone):
+            counts["forgotten"] += 1
+            undone.discard(entry.id)
+        elif "forgotten" in notes and entry.id not in settled:
+            undone.add(entry.id)
+        if not {"forgotten", "restored"}.isdisjoint(notes):
+            settled.add(entry.id)
     return counts
 
 
@@ -122,5 +135,3 @@ def _sorts(one: Happening) -> Iterable[str]:
         yield "corrected" if "supersedes " in entry.note else "learned"
     if move is not None and move[1] in (Tier.LONG_TERM, Tier.FADED):
         yield "kept" if move[1] is Tier.LONG_TERM else "faded"
-    if "forgotten" in entry.note.split(", "):
-        yield "forgotten"

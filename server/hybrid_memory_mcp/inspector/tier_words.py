@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hybrid_memory.model import Tier
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,33 +17,16 @@ class TierWords:
     means: str
 
 
-TIER_WORDS: Mapping[Tier, TierWords] = {
-    Tier.SENSORY: TierWords(
-        "just heard",
-        "Heard a moment ago. When a few more come in, it is kept in mind or fades.",
-    ),
-    Tier.SHORT_TERM: TierWords(
-        "in mind",
-        "From the current conversation. What is repeated or used is kept.",
-    ),
-    Tier.LONG_TERM: TierWords(
-        "kept",
-        "Kept because it is important, repeated, used or pinned.",
-    ),
-    Tier.FADED: TierWords(
-        "faded",
-        "It did not seem important enough to keep. A search still finds it.",
-    ),
-    Tier.WORKING: TierWords(
-        "at work",
-        "A task of the current conversation. It ends with it.",
-    ),
-    Tier.EPISODIC: TierWords(
-        "episode",
-        "Something that happened, kept with its time.",
-    ),
+_MEANS: Mapping[Tier, str] = {
+    Tier.SENSORY: "Heard a moment ago. When a few more come in, it is kept in mind or fades.",
+    Tier.SHORT_TERM: "From the current conversation. What is repeated or used is kept.",
+    Tier.LONG_TERM: "Kept because it is important, repeated, used or pinned.",
+    Tier.FADED: "It did not seem important enough to keep. A search still finds it.",
+    Tier.WORKING: "A task of the current conversation. It ends with it.",
+    Tier.EPISODIC: "Something that happened, kept with its time.",
 }
 """`chat_app/state.js` and `page/static/map.js` say the same."""
 
-TIER_NAMES: Mapping[str, str] = {tier.value: words.short for tier, words in TIER_WORDS.items()}
-"""The short words by the tier's name in JSON."""
+TIER_WORDS: Mapping[Tier, TierWords] = {
+    tier: TierWords(TIER_NAMES[tier.value], means) for tier, means in _MEANS.items()
+}

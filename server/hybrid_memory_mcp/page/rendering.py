@@ -17,12 +17,13 @@ from jinja2 import Environment, FileSystemLoader, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from hybrid_memory.project_names import PERSON, PREFIX, project_of, shown_project
+from hybrid_memory.project_names import namespace_name
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.inspector.table import VIEWS
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES, TIER_WORDS
+from hybrid_memory_mcp.inspector.tier_words import TIER_WORDS
 from hybrid_memory_mcp.inspector.view import View
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 from hybrid_memory_mcp.page import words
 from hybrid_memory_mcp.page.inert import excerpt, inert
 from hybrid_memory_mcp.page.menu import menu_of
@@ -97,15 +98,6 @@ def environment() -> Environment:
         "TIER_NAMES": TIER_NAMES,
     }
     return made
-
-
-def namespace_name(namespace: str) -> str:
-    """Return how a person calls a namespace: "yours", "project acme"."""
-    project = project_of(namespace)
-    if project is None:
-        return "yours" if namespace == PERSON else namespace
-    owner = namespace.removeprefix(PREFIX + project).removeprefix("@")
-    return f"project {shown_project(project)}" + (f" of {owner}" if owner else "")
 
 
 @cache

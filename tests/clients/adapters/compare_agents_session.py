@@ -8,7 +8,7 @@ from agents import SQLiteSession
 from agents.memory import Session
 from agents.memory.session_settings import SessionSettings
 
-from hybrid_memory_mcp.adapters.agents_session import MemorySession
+from hybrid_memory_adapters.agents_session import MemorySession
 
 ITEMS = [
     {"role": "user", "content": "yes"},

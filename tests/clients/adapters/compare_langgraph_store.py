@@ -7,7 +7,7 @@ import anyio
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp
 from langgraph.store.memory import InMemoryStore
 
-from hybrid_memory_mcp.adapters.langgraph_store import MemoryStore
+from hybrid_memory_adapters.langgraph_store import MemoryStore
 
 NAMESPACES = [("users", "u1"), ("users", "u2"), ("users", "u1", "notes"), ("docs",), ("a/b",), ("a",)]
 KEYS = ["one", "two", "b..c", "ä ö", "k" * 300]

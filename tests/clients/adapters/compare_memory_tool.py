@@ -7,7 +7,7 @@ from pathlib import Path
 from anthropic.lib.tools import ToolError
 from anthropic.tools import BetaLocalFilesystemMemoryTool
 
-from hybrid_memory_mcp.adapters.memory_tool import MemoryTool
+from hybrid_memory_adapters.memory_tool import MemoryTool
 
 PATHS = [
     *(

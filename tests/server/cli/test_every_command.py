@@ -308,11 +308,21 @@ def test_a_command_that_cannot_be_done_says_so_in_a_line_and_as_json(place, name
 
 
 NEED_NO_STORE = {"remember", "sync", "import", "restore", "embedder list", "embedder use"}
+ANSWER_WITHOUT_STORE = {  # and what they say then
+    "status": "none yet",
+    "list": "`remember` tells something",
+    "recall": "nothing is remembered about this",
+    "search": "nothing is remembered about this",
+    "timeline": "nothing is remembered here yet",
+    "tiers": "there is no memory in",
+    "reflect": "nothing is worth a thought yet",
+    "doctor": "nothing is wrong",
+}
 WITH_STORE = [
     name
     for name in TRIED
     if any(one.name == "home" for one in COMMANDS[name].params)
-    and name not in NEED_NO_STORE
+    and name not in NEED_NO_STORE | ANSWER_WITHOUT_STORE.keys() | {"undo"}
     and not name.startswith(("config", "token"))
 ]
 
@@ -321,12 +331,26 @@ WITH_STORE = [
 def test_a_command_that_finds_no_store_names_the_folder_and_makes_nothing(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     place = Place(tmp_path / "nowhere", tmp_path, {VIOLIN: "06h082aa7p6hm85pxyqj"}.get)
-    words = "" if name == "reflect" else ROWS[name].right.replace("forgotten", "id")
-    done = place.use(name, words, "--json")
+    done = place.use(name, ROWS[name].right.replace("forgotten", "id"), "--json")
     error = json.loads(done.stdout)["error"]
     assert (done.exit_code, error["code"]) == (1, "store_missing")
     assert str(tmp_path / "nowhere") in error["message"]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*ANSWER_WITHOUT_STORE, "undo"])
+def test_before_the_first_memory_a_question_has_an_answer_and_nothing_is_made(name, place, tmp_path):
+    empty = Place(tmp_path / "nowhere", tmp_path, None)
+    words = "" if name in ("reflect", "undo") else ROWS[name].right
+    done = empty.use(name, words)
+    assert done.exit_code == 0, done.output
+    assert ANSWER_WITHOUT_STORE.get(name, "there is nothing to undo") in done.output
+    assert str(tmp_path / "nowhere") in done.output
+    said = empty.use(name, words, "--json")
+    assert said.exit_code == 0
+    assert json.loads(said.stdout).keys() == json.loads(place.use(name, words, "--json").stdout).keys()
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.slow

@@ -62,11 +62,11 @@ def lines(monkeypatch, capsys):
 
 def test_each_version_stands_with_what_happened_to_it_and_nothing_is_said_twice(lines):
     assert lines(LIFE) == [
-        f"1  {OLD}  long_term, superseded",
+        f"1  {OLD}  kept, superseded",
         "   The choir rehearses on Tuesdays.",
         "   2026-01-10 12:00  Learned by Claude Code: began as “in mind”",
         "   recalled 3 times, last 2026-01-10 12:00",
-        f"2  {NEW}  long_term, pinned",
+        f"2  {NEW}  kept, pinned",
         "   The choir rehearses on Thursdays.",
         "   2026-01-10 12:00  Corrected by the command line: began as “kept”",
         "   2026-01-10 12:00  Changed by the command line: comes first in every brief",

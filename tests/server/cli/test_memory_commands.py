@@ -87,6 +87,20 @@ def test_an_undo_without_more_takes_back_what_was_done_last(memory, done, comman
     assert done("show", one)["memories"] == before
 
 
+def test_undo_twice_undoes_the_act_before_and_the_undo_of_an_undo_does_it_again(memory, done):
+    one = memory.keep("Ada lives in Rome").id
+    done("correct", one, "Ada lives in Oslo")
+    done("correct", done("list")["memories"][0]["id"], "Ada lives in Bergen")
+    last = done("undo")
+    done("undo")
+    assert listed(done) == ["Ada lives in Rome"]
+    first = done("undo", "--list")["acts"][0]["undo"]
+    assert [done("undo", act)["done"] for act in (first, last["undo"])] == ["Done again"] * 2
+    assert listed(done) == ["Ada lives in Bergen"]
+    done("undo")
+    assert listed(done) == ["Ada lives in Oslo"]
+
+
 def test_a_correction_is_undone(memory, done):
     one = memory.keep("Ada lives in Rome").id
     done("correct", one, "Ada lives in Oslo")
@@ -462,3 +476,9 @@ def test_a_missing_sync_folder_and_a_wrong_id_of_an_import_are_named(run, tmp_pa
 
 def test_each_paragraph_of_a_help_text_is_one_line():
     assert unwrapped("First\n    line.\n\n    Second,\n    third.\n    ") == "First line.\n\nSecond, third."
+
+
+def test_a_list_says_what_other_projects_have_unless_one_namespace_is_asked_for(run, memory):
+    memory.keep("acme uses Rust.", namespace="project:acme")
+    assert "1 more in project acme (`list --namespace project:acme`)" in run("list").stderr
+    assert "more in" not in run("list", "--namespace", "project:acme").stderr

@@ -79,8 +79,8 @@ def test_in_a_pipe_each_memory_is_one_line_of_four_parts(text, tags):
 
 
 def test_what_is_remarkable_is_told():
-    assert marks_of(told()) == marks_of(told(occurred_at=told()["created_at"])) == ["long_term"]
-    assert marks_of(told(occurred_at="2021-06-01T12:00:00+00:00")) == ["long_term", "happened 2021-06-01"]
+    assert marks_of(told()) == marks_of(told(occurred_at=told()["created_at"])) == ["kept"]
+    assert marks_of(told(occurred_at="2021-06-01T12:00:00+00:00")) == ["kept", "happened 2021-06-01"]
     assert marks_of(
         told(kind="insight", state="superseded", pinned=True, trust="untrusted", origin="tool", tags=("a",))
     ) == [

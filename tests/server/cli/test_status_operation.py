@@ -9,7 +9,7 @@ import pytest
 
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.reading_journal import Shown
-from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
+from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.readings import Way
@@ -96,11 +96,36 @@ def test_what_waits_is_counted_by_its_reason(status, say):
     ]
 
 
-def test_the_project_at_hand_is_counted_and_others_are_only_numbered(status, say):
+def test_what_was_forgotten_and_brought_back_is_not_counted_as_forgotten(status, say, service):
+    bees, tiger = say("Ada keeps bees."), say("Ada keeps a tiger.")
+    for one in (bees, tiger):
+        service.acts.undo(ADA, service.acts.forget(ADA, [one]).undo)
+    assert status()["lately"]["forgotten"] == 0
+    service.acts.forget(ADA, [tiger])
+    assert status()["lately"]["forgotten"] == 1
+    service.acts.undo(ADA, service.acts.restore(ADA, [tiger]).undo)
+    assert status()["lately"]["forgotten"] == 1
+
+
+def test_a_correction_that_was_undone_is_not_counted_and_one_done_again_is(status, say, service):
+    bees = say("Ada keeps bees.")
+    corrected = service.acts.edit(ADA, UpdateRequest(id=bees, content="Ada keeps goats."))
+    undone = service.acts.undo(ADA, corrected.undo)
+    counted = status()["lately"]
+    assert (counted["learned"], counted["corrected"], counted["forgotten"]) == (1, 0, 0)
+    service.acts.undo(ADA, undone.undo)
+    counted = status()["lately"]
+    assert (counted["learned"], counted["corrected"], counted["forgotten"]) == (1, 1, 0)
+
+
+def test_the_project_at_hand_is_counted_and_others_apart(status, say, service):
     say("Ada keeps bees.")
     for project in ("acme", "blog", "shop"):
         say(f"{project} uses Rust.", replace(ADA, namespace=f"project:{project}"))
+    gone = replace(ADA, namespace="project:gone")
+    service.acts.forget(gone, [say("gone uses Rust.", gone)])
     found = status(project="project:acme")
-    assert (found["memories"], found["of_project"], found["elsewhere"]) == (1, {"memories": 1, "insights": 0}, 2)
+    assert (found["memories"], found["of_project"]) == (1, {"memories": 1, "insights": 0})
+    assert found["others"] == {"project:blog": 1, "project:shop": 1}
     assert len(found["lately"]["newest"]) == 2
     assert "of_project" not in status()

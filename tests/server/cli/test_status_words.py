@@ -22,7 +22,7 @@ VALUES = {
     "version": "1",
     "memories": 0,
     "insights": 0,
-    "elsewhere": 0,
+    "others": {},
     "forgotten": 0,
     "embedder": "universal:1",
     "lately": {"days": 7, **LATELY, "newest": []},
@@ -99,17 +99,29 @@ def test_no_assistant_at_all_is_told_how_to_begin():
 
 
 def test_what_did_not_happen_and_what_is_not_there_is_not_counted_out(nowhere):
-    assert said(memory_rows(VALUES, nowhere, {})) == ["memories: 0"]
+    assert said(memory_rows(VALUES | {"memories": 1}, nowhere, {})) == ["memories: 1"]
+
+
+def test_where_nothing_is_kept_yet_it_says_what_to_do_next(nowhere):
+    (row,) = said(memory_rows(VALUES, nowhere, {}))
+    assert row.startswith("memories: none yet; ")
+    assert "`hybrid-memory-mcp remember TEXT`" in row
 
 
 def test_what_is_new_is_told_in_words_with_the_newest(nowhere):
     lately = VALUES["lately"] | {"learned": 2, "kept": 1, "newest": [{"content": "Ada keeps bees.\nAnd goats."}]}
-    rows = said(memory_rows(VALUES | {"memories": 3, "insights": 1, "elsewhere": 2, "lately": lately}, nowhere, {}))
+    rows = said(memory_rows(VALUES | {"memories": 3, "insights": 1, "lately": lately}, nowhere, {}))
     assert rows == [
-        "memories: 3; 1 insight; more in 2 other projects",
+        "memories: 3; 1 insight",
         "last 7 days: 2 learned, 1 kept for good",
         "newest: Ada keeps bees. And goats.",
     ]
+
+
+def test_what_other_projects_have_is_told_with_how_to_see_it(nowhere):
+    rows = said(memory_rows(VALUES | {"others": {"project:blog": 3, "project:acme shop": 9}}, nowhere, {}))
+    more = "12 more elsewhere: 9 in project acme shop, 3 in project blog"
+    assert rows == ["memories: 0", f"memories: {more} (`list --namespace 'project:acme shop'`)"]
 
 
 def test_the_memories_of_a_project_are_among_those_that_are_counted(nowhere):
@@ -142,6 +154,10 @@ def test_what_needs_the_person_is_said_or_that_nothing_does(needs, notices, rows
 
 def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():
     assert said(where_rows(VALUES)) == ["store: /m (5.5 MB; no backup yet)"]
+
+
+def test_where_it_will_lie_is_said_before_the_first_memory():
+    assert said(where_rows(VALUES | {"store": STORE | {"bytes": 0}})) == ["store: /m (made with the first memory)"]
 
 
 def test_hooks_that_are_off_other_hubs_and_folders_are_told():

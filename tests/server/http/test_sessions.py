@@ -179,17 +179,18 @@ async def test_many_requests_at_once_after_a_restart_share_one_conversation(serv
         assert app.sessions.count == 1
 
 
-async def test_a_stream_of_a_client_that_goes_on_is_opened(serving, token):
+async def test_a_stream_of_a_client_that_goes_on_is_opened(serving, token, monkeypatch):
     async with serving() as app:
         session = await Raw(app, token).initialize()
     async with serving() as app, anyio.create_task_group() as group:
-        streams = []
+        streams, opened = [], anyio.Event()
+        monkeypatch.setattr(app.sessions, "tell_missed_news", lambda _: opened.set())
 
         async def listen():
             streams.append(await Raw(app, token).ask("GET", mcp_session_id=session))
 
         group.start_soon(listen)
-        await anyio.wait_all_tasks_blocked()
+        await opened.wait()
         assert app.sessions.count == 1
         await app.leave()
     assert [one.status for one in streams] == [200]
@@ -244,7 +245,7 @@ async def test_what_a_client_ended_stays_ended_over_a_restart(serving, token, re
         assert app.sessions.count == 0
 
 
-async def test_after_a_restart_a_client_is_subscribed_to_what_it_was(serving, token):
+async def test_after_a_restart_a_client_is_subscribed_to_what_it_was(serving, token, monkeypatch):
     async with serving() as app:
         raw = Raw(app, token)
         one, two, none = [await raw.initialize() for _ in range(3)]
@@ -258,7 +259,9 @@ async def test_after_a_restart_a_client_is_subscribed_to_what_it_was(serving, to
             assert (await raw.post(asked, mcp_session_id=session)).status == 200
     for _ in range(2):
         async with serving() as app:
-            raw, heard = Raw(app, token), {}
+            raw, heard, opened = Raw(app, token), {}, []
+            tell = app.sessions.tell_missed_news
+            monkeypatch.setattr(app.sessions, "tell_missed_news", lambda one, o=opened, t=tell: (o.append(one), t(one)))
 
             async def listen(session, raw=raw, heard=heard):
                 heard[session] = (await raw.ask("GET", mcp_session_id=session)).body.decode()
@@ -266,6 +269,8 @@ async def test_after_a_restart_a_client_is_subscribed_to_what_it_was(serving, to
             async with anyio.create_task_group() as group:
                 for session in (one, two, none):
                     group.start_soon(listen, session)
+                while len(opened) < len((one, two, none)):  # threads make the sessions again
+                    await anyio.lowlevel.checkpoint()
                 await anyio.wait_all_tasks_blocked()
                 await app.leave()
             uris = {

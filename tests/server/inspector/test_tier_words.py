@@ -10,7 +10,8 @@ import pytest
 
 import hybrid_memory_mcp
 from hybrid_memory.model import Tier
-from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES, TIER_WORDS
+from hybrid_memory_mcp.inspector.tier_words import TIER_WORDS
+from hybrid_memory_mcp.memory_words import TIER_NAMES
 
 FOLDER = Path(hybrid_memory_mcp.__file__).parent
 

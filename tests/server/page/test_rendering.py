@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_memory_mcp.page.inert import excerpt, inert
-from hybrid_memory_mcp.page.rendering import FOLDER, address, namespace_name
+from hybrid_memory_mcp.page.rendering import FOLDER, address
 from hybrid_memory_mcp.page.words import count, exact, number, percent, relative, size
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -111,21 +111,6 @@ def test_a_name_is_one_part_of_an_address_whatever_is_in_it(name, written):
 
 def test_an_address_holds_any_name():
     assert address("/names/a b/ü?#%", {"q": "x&y", "page": None}) == "/names/a%20b%2F%C3%BC%3F%23%25?q=x%26y"
-
-
-OF_A_REPOSITORY = "project:shopfront-1b1cddb5548d88ba@bob"
-
-
-def test_a_namespace_is_called_as_people_call_it():
-    assert [
-        namespace_name(one) for one in ("default", "project:acme", "project:acme@bob", "work", OF_A_REPOSITORY)
-    ] == [
-        "yours",
-        "project acme",
-        "project acme of bob",
-        "work",
-        "project shopfront of bob",
-    ]
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
 from hybrid_memory.store.duck import review_table, tables
-from hybrid_memory.store.duck.duck_sync import DuckSync
-from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
@@ -60,6 +59,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.requests import Lag, ListRequest
+    from hybrid_memory.store.duck.duck_sync import DuckSync
+    from hybrid_memory.store.duck.duck_transfer import DuckTransfer
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.restoring import Restorer
     from hybrid_memory.store.reviewing import Reason, ReviewRequest
@@ -86,12 +87,24 @@ class DuckStore:
         self._engine = engine
         self._clock = clock
         self.embedder_change = DuckEmbedderChange(engine, clock)
-        self.transfer = DuckTransfer(engine, clock)
-        self.syncing = DuckSync(engine, clock)
         self.reencoding = DuckWordColumns(engine)
         self.readings = DuckReadings(engine)
         with engine.reading() as session:
             self.hasher = TermHasher(read_term_key(session))
+
+    @cached_property
+    def transfer(self) -> DuckTransfer:
+        """What copies, exports and fills the whole store; imported for who does that."""
+        from hybrid_memory.store.duck.duck_transfer import DuckTransfer
+
+        return DuckTransfer(self._engine, self._clock)
+
+    @cached_property
+    def syncing(self) -> DuckSync:
+        """What synchronises the store; imported for who does that."""
+        from hybrid_memory.store.duck.duck_sync import DuckSync
+
+        return DuckSync(self._engine, self._clock)
 
     @classmethod
     def open(

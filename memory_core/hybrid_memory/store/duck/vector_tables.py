@@ -176,7 +176,7 @@ class VectorTable:
                 ids = pack_ids(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
             if len(ids):
                 part = session.columns(self._statement(_SPAN), *span)["part"]
-                if isinstance(part, np.ma.MaskedArray):
+                if hasattr(part, "filled"):  # masked, where a value is missing; `np.ma` is not imported to ask that
                     part = part.filled(np.nan)
                 passages: dict[int, bytes] = dict(session.rows(self._statement(_SPAN_PASSAGES), *span))
                 yield finite_vectors(ids, np.asarray(part, np.float32).reshape(-1, self.dimensions), passages)
