@@ -489,7 +489,7 @@ class NamespaceIndex:
                 disputing, row = columns.disputing(one), columns.row_of(one)
                 less = [other for other in disputing if row is None or trust[other] < trust[row]]
                 if live := self._visible_of(less, now):
-                    found[one] = tuple(self._ids_at(live))
+                    found[one] = tuple(self._ids_at(sorted(live, key=columns.created_at.values.__getitem__)))
             return found
 
     def contradicted_by(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
