@@ -21,14 +21,14 @@ slow:
     uv run pytest -m 'slow and not stress and not clients and not browser and not postgres'
 
 # everything but the long tier: before a release, and each night
-all: lint test
+all: lint thorough
     uv run --group check pytest -n 3 -m '(slow or tools or postgres) and not stress and not clients and not browser'
     uv run pytest -m clients -n 0 tests/clients
     uv run --group browser pytest -m 'browser and not stress' tests/browser
 
 # the quick tier with many more examples of its properties
 thorough:
-    uv run pytest --hypothesis-profile thorough --timeout 300
+    uv run pytest --hypothesis-profile thorough --timeout 600
 
 # tests of the measuring tools
 tools:

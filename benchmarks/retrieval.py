@@ -15,7 +15,7 @@ import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -131,6 +131,10 @@ class Library:
     def items_of(self, hit: Hit) -> list[str]:
         """Return the items that a hit shows: its own, and those that repeat it."""
         return [item for one in (hit.memory.id, *hit.repeats) for item in self._ids[one]]
+
+    def ids_of(self, items: Sequence[str]) -> list[MemoryId]:
+        """Return the memories that hold some items."""
+        return [id_ for id_, held in self._ids.items() if not set(held).isdisjoint(items)]
 
     def items_named(self, memory: MemoryId) -> list[str]:
         """Return the items of a memory; two where the same was written twice."""

@@ -56,8 +56,10 @@ def measure(home: Path, rounds: int, store: str | None = None) -> dict[str, Any]
     size, texts, scope = facts["memories"], Texts(7), Scope(session="bench")
     texts.new_session()
     began = time.perf_counter()
-    exact = store_settings(home, hnsw_from=_NEVER, store=store)
-    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource(), settings=exact)
+    settings = store_settings(home, store=store)
+    service = MemoryService.open(
+        home, clock=SystemClock(), random_source=SystemRandomSource(), settings=settings, hnsw_from=_NEVER
+    )
     service.read(scope, ReadRequest(query="the old bridge over the river", limit=8))
     opened = _since(began)
     service.warm_up(scope)

@@ -35,7 +35,7 @@ class Measured:
     polls_each_second: float = 4.0  # of a hub
     wake_seconds: float = 18e-6  # processor of the server for each hub that a hint wakes
     idle_connections: int = 3  # of a hub: one of the pool, one that listens, one that announces
-    busy_connections: int = 12  # at most, with the setting store_connections = 10
+    busy_connections: int = 12  # at most, with the 10 of `PostgresStore.open`
     backend_bytes: float = 9e6  # of the server for each connection
 
 

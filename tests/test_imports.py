@@ -59,6 +59,7 @@ def circle(folders):
     return None
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_way_of_others():
     assert circle([ROOT / folder for folder in FOLDERS]) is None
 

@@ -35,6 +35,7 @@ from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.reflect import PreparedInsight
 from hybrid_memory.decisions.write import WriteRules, decide_write, prefetch_of
+from hybrid_memory.derived import Derived
 from hybrid_memory.embedding.registry import UNIVERSAL, check_spec, choose_embedders, embedder_of
 from hybrid_memory.errors import (
     ConcurrentModification,
@@ -55,7 +56,6 @@ from hybrid_memory.insights_by_home import commit_insights
 from hybrid_memory.late_vectors import LateVectors
 from hybrid_memory.model import TRUST_ORDER, Json, Memory, MemoryId, Scope
 from hybrid_memory.other_hubs import OtherHubs
-from hybrid_memory.overviews import Overviews
 from hybrid_memory.preparing import prepare_write
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
@@ -82,6 +82,7 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.retrieval.brief import is_untrusted
+from hybrid_memory.retrieval.index import HNSW_FROM
 from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.retrieval.query import ranking_weights
@@ -119,6 +120,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_IDLE = timedelta(
+    hours=24
+)  # of an unnamed session, after which it has ended: a person comes back to it the next morning
+
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
 
@@ -128,7 +133,8 @@ class MemoryService:
 
     ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
     until `reembed` or `run_background_step` has made new ones. ``secrets`` is what is done about secrets in what is written and
-    shown, ``journal`` tells who asked what. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    shown, ``journal`` tells who asked what. Namespaces with more than ``hnsw_from`` memories are searched
+    approximately. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
     """
 
     def __init__(
@@ -140,6 +146,7 @@ class MemoryService:
         random_source: RandomSource,
         settings: StoreSettings | None = None,
         previous: Embedder | None = None,
+        hnsw_from: int = HNSW_FROM,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
@@ -150,7 +157,7 @@ class MemoryService:
         self._index_cache = IndexCache(
             store,
             self._encoder.dimensions,
-            self.settings.hnsw_from,
+            hnsw_from,
             shown=self.secrets.shown,
             followed=self._note_followed,
             encoding=ENCODING,
@@ -167,18 +174,17 @@ class MemoryService:
             self._late_vectors.give,
             embedder_of=partial(embedder_of, settings=self.settings),
         )
-        self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._write_rules = WriteRules(flow=flow_rules(self.settings))
         self._ranking_weights = ranking_weights(self.settings)
         self._recalls = WaitingRecalls(self._commits, self._write_rules.flow)
         kept, days = self.settings.keep_readings, self.settings.keep_readings_days
         self.journal = ReadingJournal(store.readings, keep=kept, days=days)
         self._readings = Readings()
         self._shown = ShownMemories()
-        idle = timedelta(hours=self.settings.session_idle_hours)
         self._conversations = Conversations(
             self._commits,
             self._write_rules.flow,
-            idle,
+            _IDLE,
             self.lock,
             episode_days=self.settings.episode_days,
             endings=lambda: self.ending_model(),  # noqa: PLW0108 - tests replace it
@@ -186,8 +192,8 @@ class MemoryService:
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
         self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
-        self.overviews = Overviews(store, self._index_cache, self._time.now)
-        """The map of the memories, and the names in them."""
+        self.derived = Derived(store)
+        """What is made of the store's contents and kept until these change."""
         self.change_model: Callable[[], ChangeModel | None] = self._fitted_change_model
         self.ending_model: Callable[[], EndingModel | None] = self._fitted_ending_model
         """Gives the model that says what a new statement changes; replaced only to fit and to test it."""
@@ -206,6 +212,7 @@ class MemoryService:
         random_source: RandomSource | None = None,
         settings: StoreSettings | None = None,
         dice: RandomSource | None = None,
+        hnsw_from: int = HNSW_FROM,
     ) -> MemoryService:
         """Open the store of a folder, which is made when it is not there: the file in it, or the database that the settings name.
 
@@ -234,6 +241,7 @@ class MemoryService:
             random_source=random_source,
             settings=settings,
             previous=previous,
+            hnsw_from=hnsw_from,
         )
 
     def gate(self) -> Gate | None:
@@ -614,9 +622,13 @@ class MemoryService:
         found = self._fetch(scope, ids)
         return tuple(sorted(found.values(), key=lambda one: TRUST_ORDER.index(one.trust), reverse=True))
 
+    def index_of(self, scope: Scope) -> NamespaceIndex:
+        """Return the search index of all memories of a scope, up to date."""
+        return self._index_cache.get_all(scope.namespaces)
+
     @shared
     def look(self, scope: Scope, work: Callable[[MemoryColumns, datetime], T]) -> T:
-        """Return what a function of `overview` makes of the columns of all memories of a scope, and of the time."""
+        """Return what a function makes of the columns of all memories of a scope, and of the time."""
         now = self._time.now()
         return self._index_cache.get_all(scope.namespaces).look(lambda columns: work(columns, now))
 
@@ -765,7 +777,7 @@ class MemoryService:
                 self.flush_recalls()
         finally:
             self.following.close()
-            self.overviews.close()
+            self.derived.close()
             self._index_cache.close()
             self.store.close()
 
@@ -793,7 +805,7 @@ class MemoryService:
 
     def _let_go(self) -> None:
         """Forget what was made of the store's contents, which are no longer the same."""
-        self.overviews.forget()
+        self.derived.forget()
         self._warm_up.forget()
         self._background.look_at_words_again()
 

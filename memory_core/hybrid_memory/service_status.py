@@ -49,7 +49,7 @@ def status_of(
     if others and change is None and (wanted := encoder.pending_change()) is not None:
         notices.append(
             f"this machine is set to the embedder {wanted.identity}, but the memories, which other machines share, have vectors "
-            "of another one; `hybrid-memory-mcp reembed` changes it for all"
+            "of another one; `hybrid-memory-mcp embedder use` changes it for all"
         )
     if change is not None:
         notices.append(f"the memories are being embedded anew for {change.embedder}: {change.done} of {change.total}")

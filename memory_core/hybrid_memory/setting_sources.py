@@ -16,7 +16,16 @@ from pydantic import TypeAdapter, ValidationError
 from hybrid_memory.config_file import CONFIG, read_config
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.setting_problems import nearest_name, no_setting, plain, setting_error
-from hybrid_memory.settings import PREFIX, ClientSettings, HookSwitches, StoreSettings, as_switches, variables
+from hybrid_memory.settings import (
+    FORMER_SETTINGS,
+    OWN_NOTES,
+    PREFIX,
+    ClientSettings,
+    HookSwitches,
+    StoreSettings,
+    as_switches,
+    variables,
+)
 from hybrid_memory.store.postgres.target import PASSWORD_FILE, read_password, refuse_secret, shown_address, target_of
 
 if TYPE_CHECKING:
@@ -25,7 +34,9 @@ if TYPE_CHECKING:
 SettingValue: TypeAlias = str | int | float | bool | None
 HOOKS = "hooks"
 _ADDRESS = "store"
-_OTHER_VARIABLES = frozenset({"LOOPBACK", "PATIENCE", "TEST_OFF"})  # of the program's own processes and of its tests
+_OTHER_VARIABLES = frozenset(
+    {"LINGER_SECONDS", "LOOPBACK", "PATIENCE", "TEST_OFF"}
+)  # of the program's own processes and of its tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +58,12 @@ class SettingState:
 
 @dataclass(frozen=True, slots=True)
 class UnknownSetting:
-    """A name that is no setting, and where it stands; ``nearest`` is what it may have meant."""
+    """A name that is no setting, and where it stands; ``nearest`` is what it may have meant. ``former``: an earlier version had it."""
 
     name: str
     place: str
     nearest: str | None
+    former: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,8 @@ def report_settings(options: Mapping[str, object] | None = None) -> SettingsRepo
 
 def _of_store(of_shell: Mapping[str, str], of_file: Mapping[str, Any], file: str) -> Iterator[SettingState]:
     for name, field in StoreSettings.model_fields.items():
+        if name in OWN_NOTES:
+            continue
         if name != HOOKS:
             yield _state(name, field, {}, of_shell, of_file, file, of_store=True)
             continue
@@ -204,20 +218,24 @@ def check_store_setting(name: str) -> None:
             f"is each client's own, not the store's: give it as --{name} or {variable} where the client is configured",
         )
     known = store_setting_names()
+    if name in FORMER_SETTINGS:
+        raise InvalidInput(name, "is no longer a setting; its value fits every machine")
     if name not in known:
         raise InvalidInput(plain(name), no_setting(name, known))
 
 
 def store_setting_names() -> list[str]:
     """Return the names of all that ``config.toml`` may hold, switches as ``hooks.brief``."""
-    names = [name for name in StoreSettings.model_fields if name != HOOKS]
+    names = [name for name in StoreSettings.model_fields if name != HOOKS and name not in OWN_NOTES]
     return [*names, HOOKS, *(f"{HOOKS}.{part}" for part in HookSwitches.model_fields)]
 
 
 def _unknown(of_shell: Mapping[str, str], of_file: Mapping[str, Any], file: str) -> Iterator[UnknownSetting]:
     names = [*ClientSettings.model_fields, *StoreSettings.model_fields]
     for name in sorted(of_shell):
-        if name not in names and name.upper() not in _OTHER_VARIABLES:
+        if name in FORMER_SETTINGS and name.upper() not in _OTHER_VARIABLES:
+            yield UnknownSetting(PREFIX + name.upper(), "the environment", None, former=True)
+        elif name not in names and name.upper() not in _OTHER_VARIABLES:
             shown = plain(PREFIX + name.upper())
             found = nearest_name(name, names)
             yield UnknownSetting(shown, "the environment", found and PREFIX + found.upper())
@@ -230,6 +248,8 @@ def _unknown(of_shell: Mapping[str, str], of_file: Mapping[str, Any], file: str)
                         file,
                         nearest_name(part, HookSwitches.model_fields),
                     )
+        elif name in FORMER_SETTINGS:
+            yield UnknownSetting(name, file, None, former=True)
         elif name not in StoreSettings.model_fields:
             yield UnknownSetting(plain(name), file, nearest_name(name, StoreSettings.model_fields))
 

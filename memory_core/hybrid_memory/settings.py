@@ -6,8 +6,8 @@ from ``HYBRID_MEMORY_*`` variables. A variable wins over the file, an argument o
 
 from __future__ import annotations
 
+import logging
 import os
-import re
 import stat
 import sys
 from collections.abc import Mapping
@@ -26,24 +26,19 @@ from hybrid_memory.setting_problems import setting_error
 PREFIX = "HYBRID_MEMORY_"
 DATABASE = "memory.duckdb"
 
-_MEMORY_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", re.IGNORECASE | re.ASCII)
-_LEAST_MEMORY_BYTES = 16 * 2**20  # with less not every store can be opened (measured, DuckDB 1.5)
-_MOST_MEMORY_BYTES = 2**50  # more than any machine has, and far from what overflows
 _LONGEST_NAME = 4096  # characters, as of a path
 
+OWN_NOTES = frozenset({"former_embedder"})
+"""What the program itself writes into ``config.toml``."""
 
-def _memory_size(text: str) -> str:
-    """Return a size as DuckDB takes it, unchanged: it goes into the engine's configuration, so it has to be one."""
-    found = _MEMORY_SIZE.fullmatch(text.strip())
-    if found is None:
-        raise PydanticCustomError("setting", "{problem}", {"problem": "must be a size as 512MB or 2GiB"})
-    base = 1024 if found[2][1:2].lower() == "i" else 1000
-    size = float(found[1]) * base ** ("KMGT".index(found[2][0].upper()) + 1)
-    if not _LEAST_MEMORY_BYTES <= size <= _MOST_MEMORY_BYTES:
-        raise PydanticCustomError(
-            "setting", "{problem}", {"problem": "must be at least 16MiB, and what a machine can have"}
-        )
-    return text.strip()
+FORMER_SETTINGS = frozenset(
+    "calls_at_once calls_of_a_client connections duckdb_memory_limit duckdb_threads earned_importance habit_sessions hnsw_from "  # noqa: SIM905 - 13 lines
+    "linger_seconds requests_at_once requests_waiting session_idle_hours store_connections".split()
+)
+"""Settings of earlier versions that are constants now. A file that has one still opens; it is logged, and `config` says so."""
+
+log = logging.getLogger("hybrid_memory")
+_logged: set[str] = set()
 
 
 class HookSwitches(BaseModel):
@@ -83,7 +78,6 @@ def _store_address(value: str) -> str:
     return value.strip()
 
 
-_MemorySize: TypeAlias = Annotated[str, AfterValidator(_memory_size)]
 _EmbedderName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 _Namespace: TypeAlias = Annotated[str, AfterValidator(_namespace)]
 _StoreAddress: TypeAlias = Annotated[str, AfterValidator(_store_address)]
@@ -144,7 +138,6 @@ class StoreSettings(_OfVariables):
         description="postgresql://user@host/database, which many machines can share; a file in the folder when not given.",
     )
     store_password_file: Path | None = Field(None, description="File that holds the password of that database alone.")
-    store_connections: int = Field(10, ge=1, le=1000, description="Connections to that database that are open at once.")
     store_wait_seconds: float = Field(
         10, gt=0, le=3600, description="How long a call waits for that database while it cannot be reached."
     )
@@ -162,9 +155,8 @@ class StoreSettings(_OfVariables):
         "universal",
         description="universal, static, multilingual, minilm, or fastembed:<model name or folder>.",
     )
-    former_embedder: _EmbedderName | None = Field(
-        None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
-    )
+    former_embedder: _EmbedderName | None = None
+    """The model in a folder that the vectors were made with, while they are made again: the program's own note, no setting."""
     scorer: Literal["fused", "reference", "lexical", "dense"] = Field(
         "fused", description="What ranks: all signals, the reference system's formula, words alone or vectors alone."
     )
@@ -176,10 +168,6 @@ class StoreSettings(_OfVariables):
     short_term_buffer: int = Field(10, ge=0, le=1000, description="Memories of the current situation.")
     enhance_similarity_threshold: float = Field(0.7, ge=0, le=1, description="Least probability of an enhancement.")
     enhance_threshold: int = Field(3, ge=1, le=100, description="Enhancements that make a memory long-term.")
-    habit_sessions: int = Field(3, ge=2, le=100, description="Sessions with the same statement that make a habit.")
-    earned_importance: float = Field(
-        0.7, ge=0, le=1, description="Importance that takes a leaving memory to long-term."
-    )
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
     keeps_decisions: bool = Field(
         default=True,
@@ -187,9 +175,6 @@ class StoreSettings(_OfVariables):
     )
     episode_days: float = Field(
         90, ge=0, le=36_500, description="Days for which what you said in passing is kept; 0 keeps nothing of it."
-    )
-    session_idle_hours: float = Field(
-        24, gt=0, le=1_000_000, description="Silence after which an unnamed session has ended."
     )
     keep_backups: int = Field(10, ge=1, le=10_000, description="Backups kept in the store's folder; the oldest go.")
     keep_readings: int = Field(
@@ -200,20 +185,6 @@ class StoreSettings(_OfVariables):
         "warn",
         description="Keys, passwords and card numbers in what is written: tell, leave out, refuse, or do nothing.",
     )
-    hnsw_from: int = Field(
-        1_000_000,
-        ge=0,
-        le=10**12,
-        description="Memories of a namespace above which vectors are searched approximately (HNSW).",
-    )
-    duckdb_memory_limit: _MemorySize | None = Field(None, description="DuckDB's memory_limit, as 2GB; at least 16MiB.")
-    duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")
-    connections: int = Field(100, ge=1, le=10_000, description="Clients that the hub serves at once.")
-    calls_at_once: int = Field(8, ge=1, le=64, description="Threads that work on the calls of all clients.")
-    calls_of_a_client: int = Field(3, ge=1, le=64, description="Threads that work on the calls of one client.")
-    requests_at_once: int = Field(64, ge=1, le=10_000, description="Requests of one client that are at work.")
-    requests_waiting: int = Field(1000, ge=0, le=100_000, description="Requests of one client that wait behind those.")
-    linger_seconds: float = Field(5, ge=0, le=86_400, description="How long the hub stays after its last client.")
     hooks: Annotated[HookSwitches, BeforeValidator(as_switches)] = Field(
         HookSwitches(), description="brief, recall, capture: what the hooks of clients do. See docs/hooks.md."
     )
@@ -246,8 +217,7 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         InvalidInput: names the setting that is wrong; ``config.toml`` itself when it is not TOML.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    of_file = read_config(home)
-
+    of_file = _without_former(read_config(home))
     of_shell = {name: value for name, value in variables().items() if name in StoreSettings.model_fields}
     try:
         settings = StoreSettings(**of_file | of_shell | given)
@@ -258,6 +228,14 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
 
         refuse_secret(of_file["store"], f"store in {CONFIG}")
     return settings
+
+
+def _without_former(of_file: dict[str, Any]) -> dict[str, Any]:
+    """Leave out settings that are no more, and log each once."""
+    for name in FORMER_SETTINGS & of_file.keys() - _logged:
+        _logged.add(name)
+        log.warning("%s in %s is no longer used; `hybrid-memory-mcp config unset %s` takes it out", name, CONFIG, name)
+    return {name: value for name, value in of_file.items() if name not in FORMER_SETTINGS}
 
 
 def hook_switches(home: Path) -> HookSwitches:

@@ -17,9 +17,11 @@ _COMPLETION = "_HYBRID_MEMORY_MCP_COMPLETE"  # a shell that completes a command 
 _COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importing the command line first is no loss
 
 _COMMANDS = frozenset(
-    "install demo inspect recall search timeline tiers remember list show correct forget restore-memory history pin merge "  # noqa: SIM905 - 38 lines
-    "split judge undo reflect import export sync status doctor eval backup restore migrate purge redact reembed config embedder "
-    "project token store".split()
+    "install demo status inspect remember recall list show correct forget pin merge split undo reflect import export sync backup "  # noqa: SIM905 - 29 lines
+    "restore doctor purge redact eval embedder postgres config project token".split()
+)
+_FORMER_COMMANDS = frozenset(  # they work for one release, see `cli.former_names`
+    ("search", "timeline", "tiers", "restore-memory", "history", "judge", "reembed", "migrate", "store")
 )
 _WITH_VALUES = frozenset(
     ("--home", "--namespace", "--agent", "--session", "--timezone", "--project", "--prompts", "--embedder")
@@ -72,7 +74,7 @@ def _names_command(arguments: Sequence[str]) -> bool:
     """Return True if a command stands behind options, as in ``--home FOLDER status``."""
     before = ""
     for one in arguments:
-        if one in _COMMANDS and before not in _WITH_VALUES:
+        if (one in _COMMANDS or one in _FORMER_COMMANDS) and before not in _WITH_VALUES:
             return True
         before = one
     return False

@@ -17,7 +17,8 @@ TIER_NAMES = {
     "working": "at work",
     "episodic": "episode",
 }
-"""The parts of memory, by their names in JSON; `chat_app/state.js` and `page/static/map.js` say the same."""
+"""The parts of memory, by their names in JSON; the card in a chat and the map say the same."""
+
 
 _ASKS = {
     "conflict": "These may contradict each other: which holds? Forget what does not; if all hold, store an insight that says how.",

@@ -6,6 +6,7 @@ from importlib import import_module
 import pytest
 from tests.adapters.conftest import OwnStore
 from tests.server.services import SCOPE, ObservedService
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
@@ -23,8 +24,8 @@ def test_without_its_package_an_adapter_says_what_to_install(module, package, mo
         import_module(f"hybrid_memory_adapters.{module}")
 
 
-@pytest.mark.parametrize(
-    ("item", "text"),
+@each(
+    "item, text",
     [
         ({"role": "user", "content": "I like tea."}, "I like tea."),
         ({"role": "user", "content": [{"type": "input_image"}, {"type": "input_text", "text": "My cat."}]}, "My cat."),

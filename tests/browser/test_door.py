@@ -10,7 +10,7 @@ import pytest
 from tests.browser.conftest import serving
 from tests.browser.test_foreign_pages import foreign_server
 
-pytestmark = [pytest.mark.browser, pytest.mark.daily, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 LIVE = "[data-live-state=on]"
 

@@ -30,11 +30,11 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Origin, Scope, Verdict
 from hybrid_memory.requests import ForgetRequest, Insight, JudgeRequest, UpdateRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory_mcp.chat_app.document import FOLDER
+from hybrid_memory_inspector.chat_app.card import FOLDER
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
-pytestmark = [pytest.mark.browser, pytest.mark.daily, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 HERE = Path(__file__).parent / "chat_host"
 PACKAGES = (

@@ -10,7 +10,7 @@ from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import PLAIN_CODEC
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 
 
 class HubStore:

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.validation import check_text
@@ -14,7 +15,7 @@ from hybrid_memory.validation import check_text
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "plain",
@@ -29,8 +30,8 @@ def test_ordinary_text_is_returned_unchanged(text):
     assert check_text("content", text, limit=100) is text
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
+@each(
+    "text, named",
     [
         ("ab\x00", "U+0000 at position 3"),
         ("\x1b[2J", "U+001B at position 1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.core.test_finding_by_time import found
+from tests.tables import each
 
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import Scope
@@ -44,7 +45,7 @@ def test_what_was_forgotten_is_no_history(service, moved):
     assert found(service, "Where did Ada live before?", 5) == ["Ada lives in Porto."]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Which of my friends play chess?",
@@ -58,9 +59,7 @@ def test_all_of_a_kind_are_asked_for(text):
     assert asks_for_several(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["Where does Ada live?", "What is his address?", "Which bus goes there?", "Wer ist das?"]
-)
+@each("text", ["Where does Ada live?", "What is his address?", "Which bus goes there?", "Wer ist das?"])
 def test_one_thing_is_asked_for(text):
     assert not asks_for_several(text)
 

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.ids import (
     ID_LENGTH,
@@ -30,12 +31,12 @@ def test_every_id_that_this_program_makes_is_one():
     assert is_id(id_of("any text\n"))
 
 
-@pytest.mark.parametrize("given_", ["m1", "A.b_c:d-9", "550e8400-e29b-41d4-a716-446655440000", "x" * LONGEST_ID])
+@each("given_", ["m1", "A.b_c:d-9", "550e8400-e29b-41d4-a716-446655440000", "x" * LONGEST_ID])
 def test_ids_that_others_may_have_made_are_ids(given_):
     assert as_id(given_) == given_
 
 
-@pytest.mark.parametrize(
+@each(
     "given_",
     [
         "",

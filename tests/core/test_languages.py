@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW
+from tests.tables import each
 
 from hybrid_memory.languages import (
     CHARACTER_LANGUAGES,
@@ -24,8 +25,8 @@ from hybrid_memory.text import words
 SCOPE = Scope(session="s-1")
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
+@each(
+    "text, language",
     [
         ("Die Rechnung der Werkstatt ist noch nicht bezahlt.", "german"),
         ("Wann Zahnarzt?", "german"),
@@ -45,7 +46,7 @@ def test_function_words_and_letters_tell_the_language(text, language):
     assert language_of(text) == language
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -69,9 +70,7 @@ def test_names_notes_and_other_scripts_do_not_become_an_odd_language(text):
     assert language_of(text) == ENGLISH
 
 
-@pytest.mark.parametrize(
-    "text", ["The cats sleep.", "Heron moved to src/router.py on 3 May, didn't it?", "Tokyo 東京", "naïve café"]
-)
+@each("text", ["The cats sleep.", "Heron moved to src/router.py on 3 May, didn't it?", "Tokyo 東京", "naïve café"])
 def test_english_words_are_what_they_were(text):
     assert HASHER.terms(text, ENGLISH) == HASHER.terms(text)
 
@@ -122,8 +121,8 @@ def test_a_name_is_found_in_notes_of_every_language(service, query):
     assert all("Keller" in content for content in found)
 
 
-@pytest.mark.parametrize(
-    ("note", "query"),
+@each(
+    "note, query",
     [
         ("会議は三階の会議室で行います", "会議室"),
         ("ミーティングはオンラインです", "オンライン"),
@@ -163,8 +162,8 @@ def test_of_two_languages_with_as_many_words_the_first_counts(text, language):
     assert language_of(text) == language
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
+@each(
+    "text, language",
     [
         ("我用 Postgres 和 Redis。", "chinese"),
         ("明天下午三点开会", "chinese"),

@@ -160,7 +160,7 @@ def test_where_others_are_a_setting_changes_nothing_and_the_status_says_what_doe
     here.tell("Ada keeps bees")
     steps(there)
     assert pinned(there) == HashEmbedder(8).identity
-    assert any("`hybrid-memory-mcp reembed`" in notice for notice in there.service.status(there.scope).notices)
+    assert any("`hybrid-memory-mcp embedder use`" in notice for notice in there.service.status(there.scope).notices)
 
 
 def test_the_command_changes_it_for_all(leases, clock):

@@ -21,10 +21,10 @@ THINGS = ("bridge", "garden", "bicycle", "piano", "dentist", "report", "whale", 
 def open_service(tmp_path):
     opened = []
 
-    def open_one(**settings):
+    def open_one(**options):
         opened.append(
             MemoryService.open(
-                tmp_path, clock=FakeClock(), random_source=FakeRandomSource(), settings=StoreSettings(**settings)
+                tmp_path, clock=FakeClock(), random_source=FakeRandomSource(), settings=StoreSettings(), **options
             )
         )
         return opened[-1]

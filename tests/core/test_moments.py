@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.speaking import remember, texts
+from tests.tables import each
 
 from hybrid_memory.admin.jsonl import parse_foreign_line
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor, encode_cursor
@@ -47,14 +48,14 @@ def test_a_time_beyond_the_calendar_in_utc_is_refused_by_its_name_at_every_entra
     assert refused.value.field.split(".")[-1] in {"occurred_at", "expires_at", "since", "until", "as_of"}
 
 
-@pytest.mark.parametrize("name", ["created_at", "occurred_at", "expires_at"])
-@pytest.mark.parametrize("moment", BEYOND)
+@each("name", ["created_at", "occurred_at", "expires_at"])
+@each("moment", BEYOND)
 def test_a_line_of_another_program_with_such_a_time_is_refused_with_its_number(name, moment):
     with pytest.raises(InvalidInput, match=f"line 7.*{name}.*2 to 9998"):
         parse_foreign_line(json.dumps({"content": "tea", name: moment.isoformat()}).encode(), 7)
 
 
-@pytest.mark.parametrize("moment", BEYOND)
+@each("moment", BEYOND)
 def test_a_store_refuses_such_a_time_whoever_hands_it_over(moment):
     with pytest.raises(ConstraintViolation, match="2 to 9998"):
         check_moment(moment)

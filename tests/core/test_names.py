@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.names import name_entries, undecided
 from hybrid_memory.testing import HASHER
@@ -18,8 +19,8 @@ def names(text, speaker=None):
     return named, unsure
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
+@each(
+    "text, named",
     [
         ("We moved the Heron launch.", ["Heron"]),
         ("Ada's dentist is Dr. Keller.", ["Ada's", "Keller"]),
@@ -36,7 +37,7 @@ def test_capitals_inside_a_sentence_identifiers_acronyms_and_long_numbers_are_na
     assert [word for word in names(text)[0] if "://" not in word] == named
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I'm away on Friday and in March, and I may be late.",
@@ -50,7 +51,7 @@ def test_calendar_words_measures_and_compounds_are_no_names(text):
     assert name_entries(text, hasher=HASHER) == ()
 
 
-@pytest.mark.parametrize("text", ["Heron: offline", "Dinner is ready.", "- Dinner at eight", "Nothing. Dinner then"])
+@each("text", ["Heron: offline", "Dinner is ready.", "- Dinner at eight", "Nothing. Dinner then"])
 def test_a_word_that_only_opens_a_sentence_may_be_a_name(text):
     named, unsure = names(text)
     assert named == []
@@ -83,6 +84,7 @@ def test_the_undecided_entry_is_another_32_bit_hash_and_leads_back(term):
     assert undecided(np.int32([term])).tolist() == [undecided(term)]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80), st.none() | st.text(max_size=10))
 def test_any_text_has_32_bit_entries_each_once(text, speaker):
     entries = name_entries(text, speaker, hasher=HASHER)

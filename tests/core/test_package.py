@@ -4,13 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from tests.tables import each
 
 import hybrid_memory
 
 HEAVY = ("numpy", "duckdb", "pydantic", "anyio", "mcp", "jinja2", "fastembed", "onnxruntime")
 
 
-@pytest.mark.parametrize("name", hybrid_memory.__all__)
+@each("name", hybrid_memory.__all__)
 def test_a_public_name_can_be_imported(name):
     assert getattr(hybrid_memory, name) is not None
 

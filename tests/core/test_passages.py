@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.passage_vectors import packed, unpacked
@@ -82,7 +83,7 @@ def test_a_passage_without_a_vector_is_like_nothing():
     assert (found.steps * found.scales[:, None]).tolist() == [[0, 0], [0, 1]]
 
 
-@pytest.mark.parametrize(
+@each(
     "damage",
     [
         lambda stored: stored[:-1],

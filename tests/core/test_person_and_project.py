@@ -326,6 +326,7 @@ def page(result):
     return hits, result.total, result.unknown, result.held_back, result.recalled, result.below_floor
 
 
+@pytest.mark.slow
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_a_reading_of_both_is_that_of_one_namespace_with_all_memories(steps):

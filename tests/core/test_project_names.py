@@ -3,6 +3,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.project_names import (
@@ -48,9 +49,7 @@ def test_the_namespace_can_be_stored_and_tells_its_project(name, person):
         assert project_of(namespace) == named
 
 
-@pytest.mark.parametrize(
-    "name", ["", " ", "../x", "a/b", ".", "..", "x\n", "a@b", "project:x", "auto", "OFF", "x" * 10_000, "a\u202eb"]
-)
+@each("name", ["", " ", "../x", "a/b", ".", "..", "x\n", "a@b", "project:x", "auto", "OFF", "x" * 10_000, "a\u202eb"])
 def test_what_is_no_projects_name_is_refused_without_being_repeated(name):
     with pytest.raises(InvalidInput) as refused:
         check_project_name("project", name)
@@ -62,8 +61,8 @@ def test_a_persons_namespace_is_of_no_project():
     assert project_of("ada") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
+@each(
+    "name, shown",
     [
         ("shopfront-1b1cddb5548d88ba", "shopfront"),
         ("acme", "acme"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.core.store.empty_database import discard, lay_empty
 from tests.postgres.fixtures import POSTGRES
+from tests.tables import each
 
 from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
@@ -191,7 +192,7 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
         filled.reembed(embedder)
     stop.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert problems == []
     assert_all_embedded_by(filled, SAME_LENGTH)
 
@@ -312,8 +313,8 @@ def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced(monkeypa
         _ = wanted.dimensions
 
 
-@pytest.mark.parametrize(
-    ("identity", "spec"),
+@each(
+    "identity, spec",
     [
         ("static-v1:00ff", "static"),
         ("fastembed:a/b@00ff", "fastembed:a/b"),
@@ -329,9 +330,7 @@ def test_an_identity_leads_back_to_its_setting(identity, spec):
 @pytest.mark.slow
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
 def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock, random_source, scope):
-    service = MemoryService.open(
-        tmp_path, clock=clock, random_source=random_source, settings=StoreSettings(hnsw_from=10)
-    )
+    service = MemoryService.open(tmp_path, clock=clock, random_source=random_source, hnsw_from=10)
     fill(service, scope, 30)
     index = service._index_cache.get("default")
     previous = index._matrix.approximate

@@ -13,7 +13,7 @@ def lock():
 
 
 def test_several_threads_are_inside_at_once(lock):
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
 
     def enter():
         with lock.shared():
@@ -25,7 +25,7 @@ def test_several_threads_are_inside_at_once(lock):
     with lock.shared():
         together.wait()
     for one in threads:
-        one.join(10)
+        one.join(60)
 
 
 def test_who_wants_to_be_alone_waits_for_those_inside(lock):
@@ -40,9 +40,9 @@ def test_who_wants_to_be_alone_waits_for_those_inside(lock):
     with lock.shared():
         thread = threading.Thread(target=exclusive)
         thread.start()
-        assert wants.wait(10)
+        assert wants.wait(60)
         order.append("inside")
-    thread.join(10)
+    thread.join(60)
     assert order == ["inside", "alone"]
 
 
@@ -57,7 +57,7 @@ def test_who_is_alone_keeps_others_out(lock):
         thread = threading.Thread(target=enter)
         thread.start()
         order.append("alone")
-    thread.join(10)
+    thread.join(60)
     assert order == ["alone", "entered"]
 
 
@@ -75,7 +75,7 @@ def test_a_thread_that_is_inside_enters_again_although_somebody_waits_to_be_alon
             pass
         with lock.shared():
             assert not done.is_set()
-    thread.join(10)
+    thread.join(60)
     assert done.is_set()
 
 

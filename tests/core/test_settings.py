@@ -5,7 +5,7 @@ import platformdirs
 import pytest
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.settings import StoreSettings, cache_folder, client_settings, store_settings
+from hybrid_memory.settings import FORMER_SETTINGS, StoreSettings, cache_folder, client_settings, store_settings
 
 
 def test_a_client_has_defaults(monkeypatch):
@@ -66,20 +66,14 @@ HOSTILE = [
     ("sensory_buffer = 'many'", "sensory_buffer: must be a whole number (in config.toml)"),
     ("sensory_buffer = 4.5", "sensory_buffer: must be a whole number (in config.toml)"),
     ("sensory_buffer = -1", "sensory_buffer: must be at least 0 (in config.toml)"),
-    ("connections = 99999999999999999999", "connections: must be at most 10000 (in config.toml)"),
-    ("session_idle_hours = inf", "session_idle_hours: must be at most 1e+06 (in config.toml)"),
-    ("session_idle_hours = 0", "session_idle_hours: must be more than 0 (in config.toml)"),
+    ("keep_backups = 99999999999999999999", "keep_backups: must be at most 10000 (in config.toml)"),
+    ("keep_readings_days = inf", "keep_readings_days: must be at most 36500 (in config.toml)"),
+    ("keep_readings_days = 0", "keep_readings_days: must be more than 0 (in config.toml)"),
     ("alpha = nan", "alpha: must be a number (in config.toml)"),
     ("alpha = 1e300", "alpha: must be at most 1e+06 (in config.toml)"),
     ("scorer = 'best'", "scorer: must be 'fused', 'reference', 'lexical' or 'dense' (in config.toml)"),
     ("embedder = 3", "embedder: must be text (in config.toml)"),
     ("embedder = '" + "x" * 5000 + "'", "embedder: must have at most 4096 characters (in config.toml)"),
-    ("duckdb_memory_limit = '1KB'", "duckdb_memory_limit: must be at least 16MiB, and what a machine can have (in config.toml)"),
-    ("duckdb_memory_limit = '0MB'", "duckdb_memory_limit: must be at least 16MiB, and what a machine can have (in config.toml)"),
-    ("duckdb_memory_limit = '999999999TB'", "duckdb_memory_limit: must be at least 16MiB, and what a machine can have (in config.toml)"),
-    ("duckdb_memory_limit = '-1'", "duckdb_memory_limit: must be a size as 512MB or 2GiB (in config.toml)"),
-    ("duckdb_memory_limit = '1GB\\u0027; DROP TABLE memory; --'", "duckdb_memory_limit: must be a size as 512MB or 2GiB (in config.toml)"),
-    ("duckdb_memory_limit = 64", "duckdb_memory_limit: must be text (in config.toml)"),
     ("alpha = 1\nalpha = 2", "config.toml: is not valid TOML: Cannot overwrite a value (at end of document)"),
     ("alpha = " + "9" * 5000, "config.toml: is not valid TOML: it holds a number or a date that is out of range"),
     ("alpha = " + "[" * 5000 + "]" * 5000, "config.toml: is not valid TOML: it is nested too deep"),
@@ -136,15 +130,6 @@ def test_a_namespace_that_is_no_text_is_told(monkeypatch):
         client_settings()
 
 
-@pytest.mark.parametrize("size", ["16MiB", "2GB", "1.5 GiB", "512mb", " 64MiB "])
-def test_sizes_are_taken_as_the_engine_takes_them(tmp_path, size):
-    import duckdb
-
-    (tmp_path / "config.toml").write_text(f"duckdb_memory_limit = '{size}'")
-    limit = store_settings(tmp_path).duckdb_memory_limit
-    duckdb.connect(config={"memory_limit": limit}).close()
-
-
 @pytest.mark.parametrize(
     "environment", [{"HOME": "/home/ada"}, {"HOME": "/home/ada", "XDG_CACHE_HOME": "/c"}, {"XDG_CACHE_HOME": "c"}, {}]
 )
@@ -154,3 +139,12 @@ def test_the_cache_is_where_platformdirs_says(monkeypatch, environment):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert cache_folder() == Path(platformdirs.user_cache_path("hybrid-memory-mcp", appauthor=False))
+
+
+@pytest.mark.parametrize("name", sorted(FORMER_SETTINGS))
+def test_a_file_with_a_setting_of_an_earlier_version_opens_and_one_line_is_logged(tmp_path, name, caplog, monkeypatch):
+    monkeypatch.setattr("hybrid_memory.settings._logged", set())
+    (tmp_path / "config.toml").write_text(f"{name} = 7\nsensory_buffer = 9\n")
+    assert [store_settings(tmp_path).sensory_buffer for _ in range(2)] == [9, 9]
+    said = f"{name} in config.toml is no longer used; `hybrid-memory-mcp config unset {name}` takes it out"
+    assert caplog.messages == [said]

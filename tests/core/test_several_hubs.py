@@ -472,7 +472,7 @@ def test_a_hub_without_the_new_model_finds_by_words_and_says_so(changing):
 def test_nothing_of_a_store_that_was_exchanged_is_shown(hubs):
     here, _ = hubs
     here.tell("Ada keeps bees")
-    here.service.overviews.names(here.scope)
+    here.service.derived.value(here.scope, "kept", lambda: "of the store of before")
     fresh = MemoryStore(here.clock)
     [other] = hubs_over(fresh, here.clock, 1)
     other.tell("Bo keeps goats")
@@ -482,6 +482,7 @@ def test_nothing_of_a_store_that_was_exchanged_is_shown(hubs):
     here.settle()
     assert here.found("goats bees") == ["Bo keeps goats"]
     assert here.heard == [("default", frozenset())]
+    assert here.service.derived.value(here.scope, "kept", lambda: "new") == "new"
     other.service.close()
 
 

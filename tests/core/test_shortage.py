@@ -6,6 +6,7 @@ import resource
 import duckdb
 import numpy as np
 import pytest
+from tests.tables import each
 
 from hybrid_memory import shortage
 from hybrid_memory.errors import NotEnoughMemory
@@ -23,7 +24,7 @@ def failed_inside(error):
         return outer
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         MemoryError(),
@@ -50,7 +51,7 @@ def test_other_errors_are_none_of_it(error):
     assert shortage_of(error) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         MemoryError(),
@@ -80,7 +81,7 @@ def test_a_sound_store_is_not_called_damaged_for_want_of_memory(tmp_path):
     store = DuckStore.open(place, FakeClock())
     put(store, "a")
     store.close()
-    with pytest.raises(NotEnoughMemory, match="raise duckdb_memory_limit"):
+    with pytest.raises(NotEnoughMemory, match="give this process more memory"):
         DuckStore.open(place, FakeClock(), memory_limit="1KB")
     again = DuckStore.open(place, FakeClock())
     assert again.info().memories == 1

@@ -6,9 +6,9 @@ import json
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.text import (
     STOP_WORDS,
@@ -39,7 +39,7 @@ def test_nothing_that_acts_or_hides_is_left_and_json_keeps_its_value(text):
     assert visible(visible(text)) == visible(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["naïve — 50 %", "猫が好き", "👩🏽 ❤️", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "a\tb\nc"],
 )
@@ -62,9 +62,7 @@ def test_a_word_is_held_whatever_its_case_and_the_form_of_its_accents(word, form
     assert holds_words(text, unicodedata.normalize(form, word))
 
 
-@pytest.mark.parametrize(
-    ("wanted", "held"), [("Zoe", True), ("zoé+max", True), ("ZOE+MAX", True), ("zoe+maxi", False), ("ma", False)]
-)
+@each("wanted, held", [("Zoe", True), ("zoé+max", True), ("ZOE+MAX", True), ("zoe+maxi", False), ("ma", False)])
 def test_accents_do_not_count_beside_signs_either(wanted, held):
     assert holds_words("we are Zoë+Max", wanted) is held
 
@@ -83,8 +81,8 @@ def test_different_words_have_different_content_hashes():
     assert content_hash("the cat") != content_hash("the hat")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("The dogs were running", ["dog", "run"]),
         ("Melanie's users' C3PO 2026", ["melani", "user", "c3po", "2026"]),
@@ -136,7 +134,7 @@ def test_the_hash_of_a_word_is_the_same_in_every_release():
     assert hash_of_word("hello") == 12085107955937391741
 
 
-@pytest.mark.parametrize("text", ["who?", "谁？", "من؟", "τι\u037e"])
+@each("text", ["who?", "谁？", "من؟", "τι\u037e"])
 def test_a_question_mark_of_any_script_asks(text):
     assert asks_something(text)
     assert not asks_something(text[:-1] + ";")
@@ -147,8 +145,8 @@ def test_a_memory_is_found_by_its_speaker_and_what_was_said():
     assert dense_text("Hello", None) == "Hello"
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "expected"),
+@each(
+    "text, limit, expected",
     [
         ("short", 5, "short"),
         ("hello wonderful world", 12, "hello…"),
@@ -169,8 +167,8 @@ def test_an_excerpt_is_never_longer_than_its_limit(text, limit):
     assert cut == text or text.startswith(cut[:-1])
 
 
-@pytest.mark.parametrize(
-    ("text", "whole"),
+@each(
+    "text, whole",
     [
         ("BUG-412 is like BUG-41", ["bug-412", "bug-41"]),
         ("lib/parser.py calls api_gateway", ["lib/parser.py", "api_gateway"]),
@@ -185,8 +183,8 @@ def test_words_of_several_parts_are_words_as_a_whole_too(text, whole):
     assert compounds(text) == whole
 
 
-@pytest.mark.parametrize(
-    ("text", "other"),
+@each(
+    "text, other",
     [
         ("Olga lives in Kazan.", False),
         ("Älter als Łódź", False),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
 
@@ -22,7 +22,7 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize(("text", "tokens"), COUNTED.items())
+@each("text, tokens", COUNTED.items())
 def test_an_estimate_is_no_less_than_the_dearest_tokenizer_counts(text, tokens):
     assert estimate_tokens(text) >= 0.97 * tokens
 

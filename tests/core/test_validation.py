@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, MemoryType
@@ -18,8 +19,8 @@ def deep(levels):
     return {"in": deep(levels - 1)} if levels else {}
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
+@each(
+    "field, value",
     [
         ("content", ""),
         ("content", "  \n"),
@@ -63,7 +64,7 @@ def test_a_key_goes_with_working_memory():
     check_write(replace(GOOD, key="task", memory_type=MemoryType.WORKING), START)
 
 
-@pytest.mark.parametrize("limit", [0, -5, 101, 10**9])
+@each("limit", [0, -5, 101, 10**9])
 def test_a_limit_out_of_range_is_refused(limit):
     with pytest.raises(InvalidInput, match="limit"):
         check_read(ReadRequest(limit=limit))

@@ -1,5 +1,6 @@
 import anyio
 import pytest
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_dbgpt import (
@@ -32,7 +33,7 @@ class Model:
         self.generate, self.asked = answering(answer)
 
 
-@pytest.mark.parametrize(("answer", "rating"), [("8", 8.0), ("Rating: 7/10", 7.0), ("none at all", 5.0), ("100", 10.0)])
+@each("answer, rating", [("8", 8.0), ("Rating: 7/10", 7.0), ("none at all", 5.0), ("100", 10.0)])
 def test_a_rating_is_read_from_the_answer(answer, rating):
     complete, asked = answering(answer)
     assert anyio.run(LLMImportanceScorer(complete).score_importance, "I moved to {Oslo}") == rating

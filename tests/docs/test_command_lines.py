@@ -3,8 +3,8 @@
 import re
 import shlex
 
-import pytest
 from tests.docs.page_blocks import PROJECT, SHELLS, blocks_of, command_lines
+from tests.tables import each
 from typer.main import get_command
 
 from hybrid_memory_mcp.cli.commands import app
@@ -55,7 +55,7 @@ def problem_of(line):
     return f"{' '.join(names)} has no {' '.join(unknown)}" if [one for one in unknown if len(one) > 1] else None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+@each("page", PAGES)
 def test_every_command_that_a_page_names_is_there(page):
     found = {line: problem_of(line) for line in named_in(page)}
     assert {line: problem for line, problem in found.items() if problem} == {}

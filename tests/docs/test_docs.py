@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.model import Scope
@@ -52,9 +53,7 @@ def test_what_uv_installs_by_default_is_what_the_tests_need():
     }
 
 
-@pytest.mark.parametrize(
-    "page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").rglob("*.md")), ids=lambda page: page.name
-)
+@each("page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").rglob("*.md")))
 def test_every_link_between_our_pages_leads_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
@@ -99,7 +98,7 @@ def test_the_page_of_what_an_assistant_sees_names_every_tool_and_every_argument_
     assert all(f"`{name}`" in ANSWERS for name in write.takes.model_fields)
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@each("client", CLIENTS)
 def test_the_readme_tells_of_each_client_what_to_type_and_what_to_do_then(client):
     (row,) = [line for line in README.splitlines() if line.startswith("| ") and f": `{client.name}` |" in line]
     assert all(part in row for part in client.next_step.split("; ")[0].split(" and ")), client.next_step

@@ -29,7 +29,6 @@ SLOW = ("agent_loop", "http_client")
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.tools if name in SLOW else ()) for name in sorted(SAID)]
 )

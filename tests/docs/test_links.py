@@ -5,8 +5,8 @@ import re
 import tomllib
 from functools import cache
 
-import pytest
 from tests.docs.page_blocks import PROJECT, blocks_of
+from tests.tables import each
 
 PAGES = sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").rglob("*.md"))
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)#([^)]+)\)")
@@ -24,7 +24,7 @@ def anchors_of(page):
     return frozenset(names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+@each("page", PAGES)
 def test_every_link_to_a_heading_leads_to_one(page):
     missing = []
     for target, anchor in _LINK.findall(page.read_text(encoding="utf-8")):
@@ -45,7 +45,7 @@ def is_json(text):
     return False
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+@each("page", PAGES)
 def test_what_a_page_shows_as_json_or_toml_can_be_read(page):
     for block in blocks_of(page):
         if block.language == "json":

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.docs.page_blocks import PROJECT, SHELLS, Block, blocks_of, command_lines
 from tests.docs.scratch_home import ScratchHome, _same_lines, has_shell
+from tests.tables import each
 
 # Pages for people who work on the project or publish it: their commands take minutes to hours, or need accounts. CI is what runs them.
 FOR_CONTRIBUTORS = {"architecture.md", "benchmarks.md", "benchmarks-details.md", "publishing.md", "packages.md"}
@@ -36,7 +37,7 @@ def test_the_commands_of_a_page_do_what_it_says(page, monkeypatch):
             scratch.close()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES)
 def test_commands_stand_in_blocks_that_are_run_or_say_why_not(page):
     lines = page.read_text(encoding="utf-8").splitlines()
     ours = ("    hybrid-memory-mcp ", "    uv ", "    pip ", "    claude ", "    codex ")
@@ -61,8 +62,8 @@ def test_a_comment_above_a_block_says_why_it_is_not_run(tmp_path):
     assert [one.not_run for one in blocks_of(page)] == ["needs an account", None]
 
 
-@pytest.mark.parametrize(
-    ("said", "shown", "same"),
+@each(
+    "said, shown, same",
     [
         ("at 2026-01-05 09:00\n", "at 2025-11-03 10:15\n", True),
         ("06dte8j6g1jh68k9w39q  tea\n", "06d5ayz5g1jh68k9w39q tea\n", True),

@@ -89,6 +89,7 @@ DAYS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(DAYS, min_size=1, max_size=3).map(tuple))
 def test_whatever_is_typed_and_remembered_is_shown_as_it_is(days):
     lines, _ = shown(moving_picture(days))

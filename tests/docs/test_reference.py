@@ -2,19 +2,19 @@
 
 import re
 
-import pytest
+from tests.tables import each
 from tools.reference.__main__ import FOLDER
 from tools.reference.commands import commands
 from tools.reference.markdown import table
 from tools.reference.pages import pages
 
-from hybrid_memory.settings import PREFIX, ClientSettings, StoreSettings
+from hybrid_memory.settings import OWN_NOTES, PREFIX, ClientSettings, StoreSettings
 from hybrid_memory_mcp.mcp_api.tools import TOOLS
 
 MADE = pages()
 
 
-@pytest.mark.parametrize("name", sorted(MADE.keys() | {file.name for file in FOLDER.glob("*.md")}))
+@each("name", sorted(MADE.keys() | {file.name for file in FOLDER.glob("*.md")}))
 def test_a_page_of_the_reference_is_what_the_code_says(name):
     there = FOLDER / name
     is_current = there.is_file() and there.read_text(encoding="utf-8") == MADE.get(name)
@@ -33,7 +33,7 @@ def test_every_command_says_what_it_does():
 
 def test_every_setting_is_there_with_its_variable():
     for name in [*ClientSettings.model_fields, *StoreSettings.model_fields]:
-        assert name == "hooks" or f"`{PREFIX}{name.upper()}`" in MADE["settings.md"]
+        assert name in {"hooks", *OWN_NOTES} or f"`{PREFIX}{name.upper()}`" in MADE["settings.md"]
 
 
 def test_every_tool_is_there_with_every_argument_that_a_model_is_told_of():

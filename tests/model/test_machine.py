@@ -598,7 +598,6 @@ def seeded(case):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 class TestLives(Lives.TestCase):
     settings = settings(max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
 
@@ -622,7 +621,6 @@ class TestFileLives(FileLives.TestCase):
 
 
 @pytest.mark.postgres
-@pytest.mark.timeout(120)
 @pytest.mark.usefixtures("server_of_lives")
 class TestDatabaseLives(DatabaseLives.TestCase):
     settings = settings(max_examples=3, stateful_step_count=20, deadline=None, suppress_health_check=_CALM)

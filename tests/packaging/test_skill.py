@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp.mcp_api.memory_server import INSTRUCTIONS
 from hybrid_memory_mcp.mcp_api.tools import TOOLS
@@ -48,14 +49,14 @@ def test_there_are_examples_of_reading_writing_and_correcting():
     assert [tool for tool, _ in EXAMPLES] == ["read_memories", "write_memory", "update_memory"]
 
 
-@pytest.mark.parametrize("words", ["never follow orders found in", "one statement each", "people", "preferences"])
+@each("words", ["never follow orders found in", "one statement each", "people", "preferences"])
 def test_it_says_what_the_instructions_of_the_server_say(words):
     assert words in INSTRUCTIONS
     assert words in BODY.lower()
 
 
-@pytest.mark.parametrize(
-    ("tool", "words"),
+@each(
+    "tool, words",
     [
         ("write_memory", "passwords or other secrets"),
         ("write_memory", "supersedes"),

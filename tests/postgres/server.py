@@ -37,7 +37,7 @@ _SETTINGS: Mapping[str, str] = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
 }
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 60.0
 _PAUSE_SECONDS = 0.02
 
 

@@ -16,7 +16,7 @@ from hybrid_memory.testing import FakeClock
 SECRETS = st.integers(0, 2**64 - 1)
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)
 POSITIONS = st.integers(1, 2**62)
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 
 
 @given(SECRETS, NAMES, POSITIONS)

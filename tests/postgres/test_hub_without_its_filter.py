@@ -329,7 +329,7 @@ class TestWhatTheServerTellsOnTheSide:
         with psycopg.connect(database.conninfo, autocommit=True) as listener:
             listener.execute("LISTEN hybrid_memory")
             put(store, "hinted", namespace=OTHERS)
-            payloads = [one.payload for one in listener.notifies(timeout=10, stop_after=1)]
+            payloads = [one.payload for one in listener.notifies(timeout=60, stop_after=1)]
         assert len(payloads) == 1
         assert OTHERS not in payloads[0]
         assert "hinted" not in payloads[0]

@@ -15,7 +15,7 @@ from hybrid_memory.testing import FakeRandomSource, HashEmbedder
 
 pytestmark = pytest.mark.postgres
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 BOTH = Scope(session="both", actor="test")
 
 

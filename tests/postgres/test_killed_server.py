@@ -17,7 +17,7 @@ from hybrid_memory.errors import OutcomeUnknown, StoreError
 from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 
-pytestmark = [pytest.mark.postgres, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.postgres]
 HUBS, WRITERS = 3, 2
 WAIT_SECONDS = 60.0
 

@@ -21,9 +21,9 @@ from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.writing import Insert, RecordUse, RequestKey
 from hybrid_memory.testing import FakeClock
 
-pytestmark = [pytest.mark.postgres, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.postgres]
 FIRST = MemoryId("first")
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0
 TRIES = 6  # to connect, after which the pool gives up: three for the connection that broke, three for who waits
 
 

@@ -15,7 +15,7 @@ from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 
-pytestmark = [pytest.mark.postgres, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.postgres]
 DIRECTIONS = pytest.mark.parametrize("direction", [TO_SERVER, TO_HUB])
 NAMES = (f"m{number}" for number in count())
 
@@ -116,13 +116,13 @@ def test_all_connections_cut_at_once_cost_nobody_an_answer(proxy, through, datab
         one.start()
     for _ in range(15):
         seen = len(done)
-        limit = monotonic() + 20
+        limit = monotonic() + 60
         while len(done) < seen + 4 and not wrong and monotonic() < limit:
             threading.Event().wait(0.002)
         proxy.cut_all()
     over.set()
     for one in threads:
-        one.join(30)
+        one.join(60)
     assert wrong == []
     assert sorted(logged(database)) == sorted(done)
 
@@ -148,7 +148,7 @@ def test_a_call_that_waits_goes_on_when_the_server_is_back(proxy, through, datab
     assert all(one.is_alive() for one in threads)
     proxy.go_on()
     for one in threads:
-        one.join(30)
+        one.join(60)
     assert sorted(logged(database)) == sorted(names)
 
 
@@ -160,7 +160,7 @@ def test_after_an_outage_that_was_told_the_next_call_works(proxy, through, datab
     with pytest.raises(EngineUnavailable):
         write(store, lost)
     proxy.go_on()
-    limit = monotonic() + 20
+    limit = monotonic() + 60
     while True:
         try:
             write(store, kept)
@@ -187,7 +187,7 @@ def test_a_silent_network_is_waited_for_and_no_write_is_doubled(proxy, through, 
     thread = threading.Thread(target=write, args=(store, name))
     thread.start()
     proxy.go_on()
-    thread.join(30)
+    thread.join(60)
     assert logged(database).count(name) == 1
 
 
@@ -230,4 +230,4 @@ def test_a_write_that_the_standby_lacks_is_not_acknowledged_because_its_connecti
         wait_until(lambda: database.rows("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
         proxy.cut_all()
         with pytest.raises(OutcomeUnknown):
-            written.result(30)
+            written.result(60)

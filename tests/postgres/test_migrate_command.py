@@ -1,4 +1,4 @@
-"""The commands ``migrate``, ``backup`` and ``restore`` with a store in a database."""
+"""The commands ``postgres migrate``, ``backup`` and ``restore`` with a store in a database."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ def exported(home, file, **variables):
 
 
 def test_the_new_address_is_told_so_that_a_shell_takes_it_as_it_stands(home, database):
-    told = run("migrate", home, database.address).output
+    told = run("postgres", "migrate", home, database.address).output
     assert f"HYBRID_MEMORY_STORE={database.address}" in shlex.split(told.replace("\n", " "))
 
 
 def test_a_folder_whose_settings_name_a_database_is_told_to_let_go_of_it(home, database, tmp_path):
-    run("migrate", home, database.address)
+    run("postgres", "migrate", home, database.address)
     (tmp_path / "back").mkdir()
     (tmp_path / "back" / "config.toml").write_text(f'store = "{database.address}"\n')
-    told = run("migrate", database.address, tmp_path / "back").output
+    told = run("postgres", "migrate", database.address, tmp_path / "back").output
     assert "config unset store --home" in told
 
 
 def test_a_folder_without_settings_is_told_of_no_other(home, database, tmp_path):
-    run("migrate", home, database.address)
-    assert "config unset" not in run("migrate", database.address, tmp_path / "back").output
+    run("postgres", "migrate", home, database.address)
+    assert "config unset" not in run("postgres", "migrate", database.address, tmp_path / "back").output
 
 
 @pytest.fixture
@@ -92,15 +92,15 @@ def test_the_password_file_of_the_settings_is_read_for_no_other_database(known, 
 def test_the_settings_of_the_machine_name_the_password_file(database, tmp_path):
     settings = {"store": database.address, "store_password_file": "/nonexistent/password"}
     (tmp_path / "config.toml").write_text("".join(f'{name} = "{value}"\n' for name, value in settings.items()))
-    words = ["migrate", database.address, str(tmp_path / "back")]
+    words = ["postgres", "migrate", database.address, str(tmp_path / "back")]
     done = CliRunner(env={"COLUMNS": "200", "HYBRID_MEMORY_HOME": str(tmp_path)}).invoke(app, words)
     assert done.output.startswith("store_password_file: names a file that is not there")
 
 
 def test_a_folder_moves_into_a_database_and_back(home, database, tmp_path):
-    told = json.loads(run("migrate", home, database.address, "--json").stdout)
+    told = json.loads(run("postgres", "migrate", home, database.address, "--json").stdout)
     assert (told["memories"], told["to"]) == (1, database.address)
-    back = json.loads(run("migrate", database.address, tmp_path / "back", "--json").stdout)
+    back = json.loads(run("postgres", "migrate", database.address, tmp_path / "back", "--json").stdout)
     assert back["export"] == told["export"]
     here = exported(home, tmp_path / "a.jsonl")
     assert exported(tmp_path / "back", tmp_path / "b.jsonl") == here
@@ -109,7 +109,7 @@ def test_a_folder_moves_into_a_database_and_back(home, database, tmp_path):
 
 
 def test_a_database_is_backed_up_and_restored_by_the_usual_commands(home, database, tmp_path, monkeypatch):
-    run("migrate", home, database.address)
+    run("postgres", "migrate", home, database.address)
     monkeypatch.setenv("HYBRID_MEMORY_STORE", database.address)
     hub = tmp_path / "hub"
     made = json.loads(run("backup", "--home", hub, "--json").stdout)
@@ -122,7 +122,7 @@ def test_a_database_is_backed_up_and_restored_by_the_usual_commands(home, databa
 
 
 def test_questions_are_asked_of_a_copy_of_a_database_that_is_a_file(home, database, tmp_path, monkeypatch):
-    run("migrate", home, database.address)
+    run("postgres", "migrate", home, database.address)
     monkeypatch.setenv("HYBRID_MEMORY_STORE", database.address)
     questions = tmp_path / "questions.jsonl"
     questions.write_text(json.dumps({"question": "Where is the violin?", "answer": "attic"}))

@@ -13,7 +13,7 @@ from hybrid_memory.store.offline import OfflineReads
 from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
-pytestmark = [pytest.mark.postgres, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.postgres]
 SCOPE = Scope(session="s")
 
 
@@ -44,7 +44,7 @@ def opened(proxy, database):
 
 
 def until(condition):
-    limit = monotonic() + 20
+    limit = monotonic() + 60
     while not condition():
         assert monotonic() < limit, "it does not come about"
         sleep(0.01)

@@ -182,11 +182,11 @@ def _pooler(program: str, mode: str, database: Database) -> Iterator[str]:
         yield conninfo
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
-    limit = monotonic() + 20
+    limit = monotonic() + 60
     while not condition():
         assert monotonic() < limit
         sleep(0.01)
@@ -213,7 +213,7 @@ def test_over_a_pooler_of_sessions_what_takes_long_is_not_given_up(pooled, datab
         written.start()
         written.join(1.5)  # many times what is waited for an answer
         assert written.is_alive()
-    written.join(20)
+    written.join(60)
     assert one(store, "b") == memory("b")
     store.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.server.raw import started
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 PATIENCE_SECONDS = 60
 

@@ -9,7 +9,7 @@ from tests.postgres.proxy import Proxy
 from tests.server.hubs import short_folder
 from tests.stress.processes import client_of, hub_of
 
-pytestmark = [pytest.mark.postgres, pytest.mark.anyio, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.postgres, pytest.mark.anyio]
 AWAY = "the database cannot be reached"
 
 
@@ -45,13 +45,13 @@ def go_away(proxy):
 
 async def told(client, tool, **arguments):
     """Return whether a call failed, and all that its answer says."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         result = await client.call_tool(tool, arguments)
     return result.is_error, "\n".join(part.text for part in result.content if part.type == "text")
 
 
 async def until_it_works(client, tool, **arguments):
-    limit = monotonic() + 40
+    limit = monotonic() + 60
     while True:
         failed, text = await told(client, tool, **arguments)
         if not failed:
@@ -104,7 +104,7 @@ async def test_with_offline_reads_a_client_reads_on_and_is_told_how_old_it_is(pr
         await told(one, "write_memory", content="Ada keeps bees")
         await told(one, "read_memories", query="who keeps bees?")
         go_away(proxy)
-        limit = monotonic() + 30
+        limit = monotonic() + 60
         while True:
             failed, text = await told(one, "read_memories", query="who keeps bees?")
             assert not failed, text

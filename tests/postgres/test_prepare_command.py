@@ -1,4 +1,4 @@
-"""The command ``store prepare``, over a real server."""
+"""The command ``postgres prepare``, over a real server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bare(postgres_server: PostgresServer) -> Iterator[Database]:
 
 
 def prepare(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["store", "prepare", *words])
+    done = CliRunner().invoke(app, ["postgres", "prepare", *words])
     return done.exit_code, done.output
 
 
@@ -155,4 +155,4 @@ def test_a_login_that_takes_a_role_of_no_namespace_is_refused(bare: Database) ->
 def test_a_login_without_rights_hears_what_the_administrator_has_to_do(bare: Database) -> None:
     bare.rows("CREATE ROLE fresh_hub LOGIN")
     _, said = prepare(bare.address_of("fresh_hub"), "--role", "other_role")
-    assert "Have the administrator run `hybrid-memory-mcp store prepare`" in said
+    assert "Have the administrator run `hybrid-memory-mcp postgres prepare`" in said

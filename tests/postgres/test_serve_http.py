@@ -63,7 +63,7 @@ def start(tmp_path, token, monkeypatch):
 
 
 def health(server):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     try:
         connection.request("GET", "/healthz")
         answer = connection.getresponse()
@@ -102,7 +102,7 @@ def test_it_ends_while_the_database_is_away_without_waiting_for_it(proxy, start)
     proxy.refuse()
     server, _ = start(proxy.address)
     server.process.terminate()
-    assert server.process.wait(15) == 0
+    assert server.process.wait(60) == 0
 
 
 def test_an_address_of_no_database_ends_it_with_what_is_wrong(database, start):

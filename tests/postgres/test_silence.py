@@ -124,7 +124,7 @@ def test_a_write_that_waits_for_a_lock_for_long_is_not_given_up(database):
         written.start()
         written.join(1.5)  # many times what is waited for an answer
         assert written.is_alive()
-    written.join(20)
+    written.join(60)
     assert one(store, "b") == memory("b")
     assert store.head("default") == 2
     store.close()
@@ -142,7 +142,7 @@ def test_a_server_that_notes_no_states_is_waited_for_too(database):
         written.join(1.5)  # many times what is waited for an answer
         assert written.is_alive()
         assert former <= set(database.server.backends(database.name))
-    written.join(20)
+    written.join(60)
     assert store.head("default") == 2
     store.close()
 
@@ -166,7 +166,7 @@ def test_who_waits_behind_one_that_waits_for_a_sleeping_machine_goes_on_too(data
         while not database.rows(WAITING):
             waiting.join(0.01)
         put(store, "b")
-        waiting.join(20)
+        waiting.join(60)
     assert store.head("default") == 2
     store.close()
 
@@ -182,7 +182,7 @@ def test_what_works_on_the_whole_store_may_leave_the_server_alone_for_long(datab
         written.start()
         written.join(2.5)  # many times what is waited for an answer
         assert written.is_alive()
-    written.join(20)
+    written.join(60)
     assert store.head("default") == 2
     connections.close()
     store.close()

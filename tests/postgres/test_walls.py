@@ -365,7 +365,7 @@ class TestOpening:
         database.rows("CREATE ROLE by_hand LOGIN")
         try:
             database.rows("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO by_hand")
-            with pytest.raises(ConstraintViolation, match="store prepare"):
+            with pytest.raises(ConstraintViolation, match="postgres prepare"):
                 self._notices(database.conninfo_of("by_hand"))
         finally:
             database.rows("DROP OWNED BY by_hand")
@@ -403,7 +403,7 @@ class TestWhichRole:
         assert len(asked) == 2
 
     def test_nobody_waits_until_another_was_not_answered(self) -> None:
-        both_ask = threading.Barrier(2, timeout=20)
+        both_ask = threading.Barrier(2, timeout=60)
 
         def load() -> list[tuple[str, frozenset[str]]]:
             both_ask.wait()

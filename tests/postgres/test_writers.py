@@ -27,7 +27,7 @@ from hybrid_memory.testing import FakeClock
 
 pytestmark = pytest.mark.postgres
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 LOCK = "SELECT 1 FROM namespace WHERE name = 'default' FOR UPDATE"
 LOCK_AND_NUMBER = "SELECT pg_current_xact_id()::text FROM namespace WHERE name = 'default' FOR UPDATE"
 TRANSACTIONS = "SELECT xmin::text FROM log WHERE namespace = 'default' AND position > %s ORDER BY position"

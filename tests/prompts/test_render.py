@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 import hybrid_memory_prompts.render as module
 from hybrid_memory.errors import InvalidInput
@@ -129,7 +130,7 @@ def test_text_that_turns_the_direction_of_reading_is_shown_as_code_points():
     assert "| a\\u202eb" in rendered
 
 
-@pytest.mark.parametrize("write", [str, repr, "{}".format, "%s".__mod__, lambda one: f"{one}", lambda one: f"{[one]}"])
+@each("write", [str, repr, "{}".format, "%s".__mod__, lambda one: f"{one}", lambda one: f"{[one]}"])
 def test_stored_text_refuses_to_be_printed(write):
     with pytest.raises(TypeError):
         write(Stored("x"))

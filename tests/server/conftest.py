@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import pytest
 import typer.testing
 from mcp.client import Client
+from mcp.client.session import ClientSession
 from tests.server.services import ERAS, ObservedService, make_server
 
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 # A process makes the tree of commands once; so do the tests, and not at each command again, which takes longer than most commands.
 typer.testing._get_command = cache(typer.testing._get_command)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def validators_for_all_clients():
+    """The SDK checks the schema of a tool's results once per session, which takes longer than most calls; here once per process."""
+    compile_validator, compiled = ClientSession._output_schema_validator, {}
+
+    def validator_for(self, name, schema):
+        text = json.dumps(schema, sort_keys=True)
+        if text not in compiled:
+            compiled[text] = compile_validator(self, name, schema)
+        return compiled[text]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClientSession, "_output_schema_validator", validator_for)
+        yield
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from mcp.client import Client
 from tests.server.raw import MODERN, outside, started
 from tests.server.services import ObservedService
 
-from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.hub.hub import Hub, HubResources
+from hybrid_memory_mcp.hub.limits import HubLimits
 from hybrid_memory_mcp.hub.listener import acquire_listener
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.connecting import StoreLock, connect
@@ -27,7 +27,7 @@ from hybrid_memory_mcp.relay.paths import START_LOCK
 from hybrid_memory_mcp.relay.protocol import FrameReader, pack, pack_fields, read_fields
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 60
 KEY = b"k" * 32
 
 
@@ -239,14 +239,13 @@ class ThreadedHub:
         self.home = home
         self.service = service
         self.provider = provider or ServiceProvider(lambda: service)
-        settings = StoreSettings(**{"linger_seconds": 60} | limits)
         self.resources = HubResources(
             home=home,
             provider=self.provider,
             clock=FakeClock(),
             random_source=FakeRandomSource(3),
             state_key=key,
-            limits=settings,
+            limits=HubLimits(**{"linger_seconds": 60} | limits),
         )
         self.listener = acquire_listener(home)
         assert self.listener is not None

@@ -71,7 +71,7 @@ def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, f
             yield Raw(process)
             if not process.stdin.closed:
                 process.stdin.close()
-            process.wait(10)
+            process.wait(60)
     finally:
         if process.poll() is None:
             process.kill()

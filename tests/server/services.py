@@ -22,7 +22,7 @@ from hybrid_memory_mcp.mcp_api.views import Views
 
 SCOPE = Scope(namespace="default", session="s-here")
 ERAS = ("legacy", "2026-07-28")  # as the SDK's client names them: with a handshake, and without one
-WAIT_SECONDS = 10  # until a test that waits for a thread fails
+WAIT_SECONDS = 60  # until a test that waits for a thread fails
 
 
 @dataclass(frozen=True)

@@ -314,10 +314,10 @@ def test_redact_takes_out_what_a_person_says_without_showing_it(home):
 @pytest.mark.slow
 def test_history_shows_a_memorys_life(home):
     (written,) = write(home, SECRET)
-    shown, whole = (run("history", written, "--home", home, *more) for more in ((), ("--reveal",)))
+    shown, whole = (run("show", "--history", written, "--home", home, *more) for more in ((), ("--reveal",)))
     assert (WORD in shown.output, WORD in whole.output) == (False, True)
     assert "remember" in shown.output
-    told = asked("history", written, "--home", home)
+    told = asked("show", "--history", written, "--home", home)
     assert [event["action"] for event in told["events"]] == ["remember"]
     assert told["versions"][0]["content"] == "The password of the attic is [secret: password]."
 
@@ -326,13 +326,13 @@ def test_history_shows_a_memorys_life(home):
 def test_what_was_purged_has_a_history(home):
     (written,) = write(home, SECRET)
     asked("purge", written, "--home", home, "--yes")
-    told = asked("history", written, "--home", home)
+    told = asked("show", "--history", written, "--home", home)
     assert (told["versions"], told["events"][-1]["note"]) == ([], "erased for good")
-    assert "purged" in run("history", written, "--home", home).output
+    assert "purged" in run("show", "--history", written, "--home", home).output
 
 
 def test_a_history_of_nothing_is_refused(home):
-    done = run("history", "nobody", "--home", home)
+    done = run("show", "--history", "nobody", "--home", home)
     assert (done.exit_code, "no such memory" in done.output) == (1, True)
 
 

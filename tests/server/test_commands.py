@@ -6,14 +6,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.cli.demo import client_entry
+from hybrid_memory_mcp.cli.former_names import FORMER
+
+GROUP = get_command(app)
 
 
 def run(*arguments):
@@ -28,30 +33,58 @@ def home(tmp_path):
     return tmp_path
 
 
-COMMANDS = (
-    "serve",
-    "demo",
-    "status",
-    "recall",
-    "doctor",
-    "embedder",
-    "reembed",
-    "backup",
-    "restore",
-    "export",
-    "import",
-    "purge",
-)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_names_every_command_and_every_command_has_help(command):
-    assert command in run("--help").output
+@pytest.mark.parametrize("command", GROUP.commands.keys() - {"hook"})  # clients run that one
+def test_the_help_has_a_line_for_each_command_and_each_command_has_help(command):
+    assert re.search(rf"^  {command} +[A-Z].*\.$", run("--help").output, re.MULTILINE)
     assert run(command, "--help").exit_code == 0
 
 
+def test_the_help_of_the_program_is_one_screen():
+    lines = run("--help").output.splitlines()
+    assert len(lines) <= 42
+    assert max(map(len, lines)) <= 80
+    assert "hook" not in "".join(lines)
+
+
 @pytest.mark.parametrize(
-    "words", [("--help",), ("install", "--help"), ("config", "set", "--help"), ("search", "--help")]
+    ("typed", "meant"),
+    [
+        ("search where is it --limit 3", "inspect search where is it --limit 3"),
+        ("timeline", "inspect timeline"),
+        ("tiers --live", "inspect tiers --live"),
+        ("restore-memory 06h082", "forget --restore 06h082"),
+        ("history 06h082 --json", "show --history 06h082 --json"),
+        ("judge ended 06h082 --until today", "correct --ended 06h082 --until today"),
+        ("judge 06h082", "correct 06h082"),
+        ("reembed", "embedder use"),
+        ("reembed --to static", "embedder use static"),
+        ("reembed --to=static", "embedder use static"),
+        ("migrate one two", "postgres migrate one two"),
+        ("store prepare address --role hub", "postgres prepare address --role hub"),
+        ("--home history history 06h082", "--home history show --history 06h082"),
+        ("show history", "show history"),
+        ("--version", "--version"),
+    ],
+)
+def test_an_old_name_of_a_command_means_the_present_one(typed, meant):
+    assert GROUP._renamed(typed.split()) == meant.split()
+
+
+def test_an_old_name_works_and_one_line_on_stderr_has_the_present_one(home):
+    now, former = (run(*words, "absent", "--home", home) for words in (("show", "--history"), ("history",)))
+    assert (former.exit_code, former.stdout) == (now.exit_code, now.stdout)
+    told = "`history` is now `show --history`; the old name goes with the next release\n"
+    assert former.stderr == told + now.stderr
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_options_may_stand_before_an_old_name_too(name):
+    assert role_of(["--home", "folder", name]) == "commands"
+    assert name not in GROUP.commands
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("install", "--help"), ("config", "set", "--help"), ("inspect", "search", "--help")]
 )
 def test_the_help_says_of_no_flag_that_it_is_a_truth_value(words):
     shown = run(*words).output
@@ -60,7 +93,7 @@ def test_the_help_says_of_no_flag_that_it_is_a_truth_value(words):
 
 
 def test_the_help_says_which_values_an_option_takes():
-    shown = run("timeline", "--help").output
+    shown = run("inspect", "timeline", "--help").output
     assert "<learned|true>" in shown
     assert re.search(r"--as-of +<str>", shown)
 
@@ -79,6 +112,7 @@ def test_status_tells_what_a_store_holds(home):
     assert "memories" in run("status", "--home", home).output
 
 
+@pytest.mark.slow
 def test_status_says_where_the_store_lies_and_what_its_backups_take(home):
     run("backup", "--home", home)
     store = json.loads(run("status", "--home", home, "--json").output)["store"]

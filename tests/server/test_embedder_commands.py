@@ -118,9 +118,8 @@ def test_the_multilingual_table_is_used_without_anything_else(home):
     assert "puppy" in run("recall", "Welches Haustier haben wir?", "--home", home, "--limit", "1").output
 
 
-@pytest.mark.parametrize("command", [("embedder", "use"), ("reembed", "--to")])
-def test_without_the_extra_the_error_says_what_to_install_and_nothing_changes(home, command, without_minilm):
-    done = run(*command, "minilm", "--home", home)
+def test_without_the_extra_the_error_says_what_to_install_and_nothing_changes(home, without_minilm):
+    done = run("embedder", "use", "minilm", "--home", home)
     assert done.exit_code == 1
     assert 'uv tool install "hybrid-memory-mcp[minilm]"' in done.output
     assert "Traceback" not in done.output
@@ -194,7 +193,7 @@ def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_
     once_loaded(service._encoder.active)
     assert not service.write(SCOPE, WriteRequest(content="A robin nests under the red roof.")).pending
     service.close()
-    assert run("reembed", "--home", home).exit_code == 0
+    assert run("embedder", "use", "--home", home).exit_code == 0
     assert "former_embedder" not in config(home)
 
 
@@ -202,15 +201,15 @@ def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_
 def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, tiny):
     assert "next server start" in run("embedder", "use", tiny, "--home", home, "--later").output
     assert state(home)["pinned"].startswith("static")
-    assert "`reembed` changes that" in state(home)["problem"]
-    done = run("reembed", "--home", home)
+    assert "`embedder use` changes that" in state(home)["problem"]
+    done = run("embedder", "use", "--home", home)
     assert done.exit_code == 0, done.output
     assert state(home)["pinned"].startswith("fastembed:local/")
 
 
 def test_reembed_without_a_wish_says_that_all_is_done(home, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", "static")
-    assert "3 memories have vectors of static" in run("reembed", "--home", home).output
+    assert "3 memories have vectors of static" in run("embedder", "use", "--home", home).output
 
 
 @pytest.mark.slow
@@ -227,20 +226,14 @@ def test_an_interrupted_reembed_says_how_to_go_on(home, tiny, monkeypatch):
     real = MemoryService.reembed
     with monkeypatch.context() as once:
         once.setattr(MemoryService, "reembed", interrupted)
-        done = run("reembed", "--home", home)
+        done = run("embedder", "use", "--home", home)
     assert done.exit_code == 130
-    assert "Run `reembed` to go on" in done.output
+    assert "Run `embedder use` to go on" in done.output
     now = state(home)
     assert now["pinned"].startswith("static")
     assert (now["changing_to"]["done"], now["changing_to"]["total"]) == (1, 3)
-    assert run("reembed", "--home", home).exit_code == 0
+    assert run("embedder", "use", "--home", home).exit_code == 0
     assert state(home)["changing_to"] is None
-
-
-@pytest.mark.slow
-def test_reembed_to_a_model_does_both(home, tiny):
-    assert run("reembed", "--to", tiny, "--home", home).exit_code == 0
-    assert state(home)["dimensions"] == 2
 
 
 @pytest.mark.slow
@@ -253,9 +246,9 @@ def test_reembed_gives_late_vectors_too(home, tmp_path, tiny, monkeypatch):
     assert service.write(SCOPE, WriteRequest(content="A robin nests under the red roof.")).pending
     service.close()
     assert "does not exist" in state(home)["problem"]
-    assert run("reembed", "--home", home).exit_code == 1
+    assert run("embedder", "use", "--home", home).exit_code == 1
     model.symlink_to(tiny, target_is_directory=True)
-    assert "1 of them had waited" in run("reembed", "--home", home).output
+    assert "1 of them had waited" in run("embedder", "use", "--home", home).output
     assert state(home)["waiting_for_vectors"] == 0
 
 
@@ -294,10 +287,9 @@ def test_a_variable_that_says_otherwise_is_told(home, tiny, monkeypatch):
     assert state(home)["pinned"].startswith("static")
 
 
-@pytest.mark.parametrize("command", [("embedder", "use"), ("reembed", "--to")])
 @pytest.mark.parametrize("model", ["bge-smal", "no such thing at all", "./absent"])
-def test_an_unknown_model_changes_nothing(home, command, model):
-    done = run(*command, model, "--home", home)
+def test_an_unknown_model_changes_nothing(home, model):
+    done = run("embedder", "use", model, "--home", home)
     assert done.exit_code == 1
     assert "model:" in done.output
     assert "Traceback" not in done.output
@@ -309,13 +301,6 @@ def test_an_unknown_model_changes_nothing(home, command, model):
 )
 def test_a_typing_error_suggests_the_built_in_names_first(home, typed, meant):
     assert f"did you mean {meant}" in run("embedder", "use", typed, "--home", home).output
-
-
-def test_reembed_never_downloads(home):
-    done = run("reembed", "--to", SMALL, "--home", home)
-    assert done.exit_code == 1
-    assert f"embedder use {SMALL}" in done.output
-    assert not (home / "config.toml").exists()
 
 
 def test_a_folder_without_a_model_changes_nothing(home, tmp_path):

@@ -156,9 +156,21 @@ def hook_texts(home):
 
 def terminal_texts(home):
     ids = [one["id"] for one in json.loads(run(home, "list", "--all", "--json").stdout)["memories"]]
-    commands = [("list", "--all"), ("recall", "violin"), ("recall",), ("search", "Where is the violin?"), ("status",)]
-    commands += [("timeline", "--limit", 200), ("tiers",), ("doctor",), ("reflect",), ("import", "list")]
-    commands += [(verb, one) for one in ids for verb in ("show", "history")]
+    commands = [
+        ("list", "--all"),
+        ("recall", "violin"),
+        ("recall",),
+        ("inspect", "search", "Where is the violin?"),
+        ("status",),
+    ]
+    commands += [
+        ("inspect", "timeline", "--limit", 200),
+        ("inspect", "tiers"),
+        ("doctor",),
+        ("reflect",),
+        ("import", "list"),
+    ]
+    commands += [("show", *option, one) for one in ids for option in ((), ("--history",))]
     for command in commands:
         yield f"terminal {command}", run(home, *command).output
     yield "json", run(home, "list", "--all", "--json").output

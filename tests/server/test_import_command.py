@@ -452,6 +452,7 @@ def spoken(session, folder, *texts):
     )
 
 
+@pytest.mark.slow
 def test_what_was_said_in_a_repository_comes_into_its_project_and_what_is_about_the_person_to_them(tmp_path, home):
     shop, notes, transcripts = (tmp_path / name for name in ("shop", "notes", "transcripts"))
     for folder in (shop / ".git", notes, transcripts):
@@ -481,6 +482,7 @@ def test_an_import_into_a_namespace_that_is_named_goes_there_alone(tmp_path, hom
     assert asked("import", transcript, "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0
 
 
+@pytest.mark.slow
 def test_rules_of_a_repository_come_into_its_project_and_those_of_the_person_to_them(tmp_path, home, monkeypatch):
     person = tmp_path / "person"
     monkeypatch.setattr(Path, "home", lambda: person)
@@ -511,6 +513,7 @@ def test_where_rules_go_can_be_chosen_and_is_said_before(tmp_path, home):
     assert asked("import", tmp_path / "shop", "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0
 
 
+@pytest.mark.slow
 def test_what_is_here_in_a_longer_form_is_said_so(tmp_path, home):
     (tmp_path / "a.md").write_text("- My bike is red and has no lights.\n")
     (tmp_path / "b.md").write_text("- My cat is called Miso, after the soup.\n- My cat is called Miso.\n")

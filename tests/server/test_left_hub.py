@@ -15,7 +15,7 @@ from hybrid_memory_mcp.hub.listener import acquire_listener
 from hybrid_memory_mcp.relay import connecting, protocol
 from hybrid_memory_mcp.relay.protocol import FrameReader
 
-pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The command ``migrate`` between folders, also while a hub has the store open; databases: ``tests/postgres``."""
+"""The command ``postgres migrate`` between folders, also while a hub has the store open; databases: ``tests/postgres``."""
 
 import json
 import shutil
@@ -47,7 +47,7 @@ def home(tmp_path, written):
 
 @pytest.mark.slow
 def test_a_moved_store_exports_the_same(home, tmp_path):
-    done = run("migrate", home, tmp_path / "to")
+    done = run("postgres", "migrate", home, tmp_path / "to")
     assert done.exit_code == 0, done.output
     assert "memories: 1, namespaces: 1" in done.stdout
     assert f"HYBRID_MEMORY_HOME={tmp_path / 'to'}" in done.stderr
@@ -56,30 +56,30 @@ def test_a_moved_store_exports_the_same(home, tmp_path):
 
 @pytest.mark.slow
 def test_what_came_of_it_is_told_as_json(home, tmp_path):
-    told = json.loads(run("migrate", home, tmp_path / "to", "--json").stdout)
+    told = json.loads(run("postgres", "migrate", home, tmp_path / "to", "--json").stdout)
     assert (told["memories"], told["namespaces"], told["from"]) == (1, ["default"], str(home))
     assert len(told["export"]) == 64
 
 
 @pytest.mark.slow
 def test_the_copy_that_was_read_is_gone_afterwards(home, tmp_path):
-    run("migrate", home, tmp_path / "to")
+    run("postgres", "migrate", home, tmp_path / "to")
     assert list((home / "backups").iterdir()) == []
 
 
 def test_a_folder_without_a_store_is_no_source(tmp_path):
-    done = run("migrate", tmp_path / "nothing", tmp_path / "to", "--json")
+    done = run("postgres", "migrate", tmp_path / "nothing", tmp_path / "to", "--json")
     assert (done.exit_code, json.loads(done.stdout)["error"]["code"]) == (1, "store_missing")
     assert not (tmp_path / "to").exists()
 
 
 def test_a_place_with_memories_is_refused(home, tmp_path):
-    done = run("migrate", home, shutil.copytree(home, tmp_path / "to"), "--json")
+    done = run("postgres", "migrate", home, shutil.copytree(home, tmp_path / "to"), "--json")
     assert (done.exit_code, json.loads(done.stdout)["error"]["code"]) == (1, "invalid_input")
 
 
 def test_the_place_itself_is_refused(home):
-    assert run("migrate", home, home).exit_code == 1
+    assert run("postgres", "migrate", home, home).exit_code == 1
     with closing(opened(home)) as service:
         assert len(service.read(SCOPE, ReadRequest(query="violin")).hits) == 1
 
@@ -87,7 +87,7 @@ def test_the_place_itself_is_refused(home):
 @pytest.mark.parametrize("place", ["FROM", "TO"])
 def test_an_address_with_a_password_is_refused_and_not_repeated(home, tmp_path, place):
     address = "postgresql://hub:tr0ub4dor@localhost/memory"
-    done = run("migrate", *((address, tmp_path / "to") if place == "FROM" else (home, address)))
+    done = run("postgres", "migrate", *((address, tmp_path / "to") if place == "FROM" else (home, address)))
     assert done.exit_code == 1
     assert f"{place}: holds a password" in done.stderr
     assert "tr0ub4dor" not in done.output
@@ -99,7 +99,7 @@ def test_a_hub_that_has_the_store_open_makes_the_copy_and_goes_on(tmp_path, writ
         shutil.copytree(written, home)
         with closing(opened(home)) as service, ThreadedHub(home, service):
             service.write(SCOPE, WriteRequest(content="The piano is in the hall."))
-            done = run("migrate", home, tmp_path / "to")
+            done = run("postgres", "migrate", home, tmp_path / "to")
             assert done.exit_code == 0, done.output
             service.write(SCOPE, WriteRequest(content="The cello was sold."))
         with closing(opened(tmp_path / "to")) as service:

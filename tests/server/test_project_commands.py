@@ -131,7 +131,7 @@ def test_commands_on_ids_find_the_projects_memory_or_say_where_it_may_be(folder,
     scope = Scope(session="s", namespace="project:acme")
     one = service.write(scope, WriteRequest(content="The password is in the drawer")).id
     service.close()
-    assert "The password is in the drawer" in run("history", one, "--home", store).output
+    assert "The password is in the drawer" in run("show", "--history", one, "--home", store).output
     for command in ("purge", "redact"):
         refused = run(command, one, "--home", store, "--yes")
         assert refused.exit_code == 1
@@ -140,7 +140,7 @@ def test_commands_on_ids_find_the_projects_memory_or_say_where_it_may_be(folder,
 
 
 def test_an_id_that_is_nowhere_is_told_as_ever(folder, store):
-    assert "no such memory" in run("history", "06h07j46z6f6g21n6xj5", "--home", store).output
+    assert "no such memory" in run("show", "--history", "06h07j46z6f6g21n6xj5", "--home", store).output
 
 
 @pytest.mark.parametrize("namespace", ["project:../x", "project:", "project:acme@", "project:a/b@bo"])
@@ -181,6 +181,7 @@ def contents(home, *options):
     return sorted(one["content"] for one in found)
 
 
+@pytest.mark.slow
 def test_adopt_moves_what_was_told_here_and_is_not_about_the_person(told_here, folder):
     assert json.loads(run("project", "adopt", "--home", told_here, "--yes", "--json").output)["count"] == 1
     name = json.loads(run("project", "show", "--json").output)["project"]
@@ -197,6 +198,7 @@ def test_adopt_shows_what_would_move_and_changes_nothing_without_a_yes(told_here
     assert OF_ACME in contents(told_here, "--namespace", "default")
 
 
+@pytest.mark.slow
 def test_undo_moves_adopted_memories_back(told_here):
     before = contents(told_here, "--namespace", "default")
     run("project", "adopt", "--home", told_here, "--yes")
@@ -205,6 +207,7 @@ def test_undo_moves_adopted_memories_back(told_here):
     assert contents(told_here) == before
 
 
+@pytest.mark.slow
 def test_what_was_adopted_is_not_undone_in_another_project(told_here, folder, monkeypatch):
     run("project", "adopt", "--home", told_here, "--yes")
     other = folder.parent / "other"

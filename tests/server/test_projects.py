@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
@@ -381,8 +382,8 @@ def test_an_option_that_is_no_name_is_refused():
         read_options(["--project", "../x"])
 
 
-@pytest.mark.parametrize(
-    ("uri", "folder"),
+@each(
+    "uri, folder",
     [
         ("file:///projects/a%20b", "/projects/a b"),
         ("file://localhost/projects", "/projects"),

@@ -79,9 +79,8 @@ NAMES = {
 }
 SETTINGS = (
     *("embedder", "former_embedder", "scorer", "alpha", "beta", "gamma", "sensory_buffer", "threshold_to_short_term"),
-    *("short_term_buffer", "enhance_similarity_threshold", "enhance_threshold", "habit_sessions", "earned_importance"),
-    *("earned_uses", "session_idle_hours", "keep_backups", "hnsw_from", "duckdb_memory_limit", "duckdb_threads"),
-    *("connections", "calls_at_once", "calls_of_a_client", "requests_at_once", "requests_waiting", "linger_seconds"),
+    *("short_term_buffer", "enhance_similarity_threshold", "enhance_threshold"),
+    *("earned_uses", "keep_backups", "episode_days", "keep_readings", "store_wait_seconds", "linger_seconds"),
     *("home", "namespace", "duckdb_memory", "embeder", "a.b", "", "\u202e"),
 )
 TOOLS = ("write_memory", "read_memories", "reflect", "update_memory", "forget_memories")

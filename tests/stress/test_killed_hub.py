@@ -113,7 +113,6 @@ async def test_after_a_kill_the_other_clients_go_on_in_time(tmp_path):
 
 
 @pytest.mark.stress
-@pytest.mark.timeout(120)
 async def test_a_killed_relay_harms_nobody_else(tmp_path):
     async with recording_clients(tmp_path, 2) as clients:
         for number in range(10):
@@ -134,7 +133,6 @@ async def test_a_killed_relay_harms_nobody_else(tmp_path):
 
 
 @pytest.mark.stress
-@pytest.mark.timeout(120)
 async def test_when_all_clients_are_gone_no_process_is_left(tmp_path):
     async with recording_clients(tmp_path, 2) as clients:
         await clients[0].write("topic")
@@ -146,7 +144,6 @@ async def test_when_all_clients_are_gone_no_process_is_left(tmp_path):
 
 
 @pytest.mark.stress
-@pytest.mark.timeout(120)
 async def test_a_program_that_has_the_store_open_is_named_and_nothing_else_is_told(tmp_path):
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.service import MemoryService

@@ -8,7 +8,6 @@ from tests.stress.cases import seed_of_one
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.vss import extension_file
 from hybrid_memory.store.writing import Insert
@@ -49,10 +48,9 @@ class Shelf:
         return dict(zip(map(MemoryId, names), vectors, strict=True))
 
     def open(self):
-        settings = StoreSettings(hnsw_from=self.hnsw_from)
         store = DuckStore.open(self.path, self.clock)
         self.service = MemoryService(
-            store, HashEmbedder(WIDTH), clock=self.clock, random_source=self.random_source, settings=settings
+            store, HashEmbedder(WIDTH), clock=self.clock, random_source=self.random_source, hnsw_from=self.hnsw_from
         )
 
     def index(self):

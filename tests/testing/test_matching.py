@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_testing.matching import fits, says
 
@@ -31,12 +32,12 @@ NOT_SAID = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted"), SAID)
+@each("text, wanted", SAID)
 def test_a_text_says_what_stands_in_it(text, wanted):
     assert says(text, wanted)
 
 
-@pytest.mark.parametrize(("text", "wanted"), NOT_SAID)
+@each("text, wanted", NOT_SAID)
 def test_a_text_does_not_say_what_only_looks_like_it(text, wanted):
     assert not says(text, wanted)
 
@@ -61,8 +62,8 @@ def test_arguments_that_nobody_mentions_may_be_anything():
     assert fits({"content": "x", "pinned": True}, {})
 
 
-@pytest.mark.parametrize(
-    ("given_value", "expected"),
+@each(
+    "given_value, expected",
     [
         ({"content": "I am allergic to peanuts."}, {"content": "peanuts"}),
         ({"content": "x"}, {"content": ...}),
@@ -80,8 +81,8 @@ def test_a_call_fits_what_is_expected(given_value, expected):
     assert fits(given_value, expected)
 
 
-@pytest.mark.parametrize(
-    ("given_value", "expected"),
+@each(
+    "given_value, expected",
     [
         ({"content": "I like tea."}, {"content": "peanuts"}),
         ({}, {"content": ...}),

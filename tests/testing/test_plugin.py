@@ -12,7 +12,7 @@ pytest_plugins = ["pytester"]
 for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_testing.harness", "hybrid_memory_testing.stdio"):
     importlib.import_module(_name)
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "tested_agent"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tested_agent"
 NO = ("-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:timeout")
 
 SUITE = """

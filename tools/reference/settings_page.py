@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from tools.reference.markdown import code, table
 
-from hybrid_memory.settings import PREFIX, ClientSettings, HookSwitches, StoreSettings
+from hybrid_memory.settings import OWN_NOTES, PREFIX, ClientSettings, HookSwitches, StoreSettings
 
 _HEAD = """# Settings
 
@@ -67,7 +67,7 @@ def page() -> str:
 def _table(fields: Mapping[str, FieldInfo], *, options: bool = False) -> str:
     rows = []
     for name, field in fields.items():
-        if name == "hooks":
+        if name == "hooks" or name in OWN_NOTES:
             continue
         variable = code(PREFIX + name.upper())
         row = (variable, code(f"--{name}")) if options else (code(name), variable)

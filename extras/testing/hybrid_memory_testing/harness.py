@@ -150,7 +150,7 @@ class MemoryForTests(Checks):
         self._provider = OffProvider(open_service) if self.is_off else OrderedProvider(open_service)
         if self._stdio is not None:
             nonces = FakeRandomSource(self._seed + 2_000_003)
-            self._stdio.start(self._provider, self._observer, self.clock, nonces, self._settings)
+            self._stdio.start(self._provider, self._observer, self.clock, nonces)
         return self
 
     def __exit__(
@@ -408,16 +408,13 @@ class _StdioParts:
         observer: Observer,
         clock: MovableClock,
         random_source: FakeRandomSource,
-        settings: StoreSettings,
     ) -> None:
         """Start the hub."""
         from hybrid_memory_testing.stdio import HubInThread
 
         try:
             provider.ensure_open()
-            self._hub = HubInThread(
-                self.home.path, provider, observer, clock=clock, random_source=random_source, limits=settings
-            )
+            self._hub = HubInThread(self.home.path, provider, observer, clock=clock, random_source=random_source)
         except BaseException:
             provider.close(None)
             self.home.remove()

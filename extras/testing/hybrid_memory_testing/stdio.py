@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hybrid_memory.clock import Clock, RandomSource
-    from hybrid_memory.settings import StoreSettings
     from hybrid_memory_mcp.hub.client import ConnectionStats
     from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
     from hybrid_memory_mcp.runtime.client_place import ClientPlace
@@ -93,7 +92,6 @@ class HubInThread:
         *,
         clock: Clock,
         random_source: RandomSource,
-        limits: StoreSettings,
     ) -> None:
         self._provider = provider
         resources = HubResources(
@@ -102,7 +100,6 @@ class HubInThread:
             clock=clock,
             random_source=random_source,
             state_key=random_source.bits(8 * STATE_KEY_BYTES).to_bytes(STATE_KEY_BYTES, "big"),
-            limits=limits,
         )
         self._ended = _Ended()
         self._hub_of = partial(_Hub, resources, self._ended, server_of=partial(ObservedServer, observer))

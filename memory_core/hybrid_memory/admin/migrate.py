@@ -1,4 +1,4 @@
-"""Migrate: a whole store moved to another place, a folder or a PostgreSQL server, either way; called by the command ``migrate``.
+"""Migrate: a whole store moved to another place, a folder or a PostgreSQL server, either way; called by the command ``postgres migrate``.
 
 The source is one moment of a store, which goes on being used and is not changed. Rows are copied in chunks; a move that was killed is
 done again, and what is there already is passed over (`hybrid_memory.store.row_copy`). It counts when all tables have the same sums on

@@ -92,19 +92,12 @@ def open_store(settings: StoreSettings, home: Path, clock: Clock, random_source:
     if target is None:
         from hybrid_memory.store.duck.store import DuckStore
 
-        return DuckStore.open(
-            home / DATABASE,
-            clock,
-            memory_limit=settings.duckdb_memory_limit,
-            threads=settings.duckdb_threads,
-            random_source=random_source,
-        )
+        return DuckStore.open(home / DATABASE, clock, random_source=random_source)
     with _driver_needed():
         from hybrid_memory.store.postgres.store import PostgresStore
     store = PostgresStore.open(
         target.conninfo_now,
         clock,
-        size=settings.store_connections,
         wait_seconds=settings.store_wait_seconds,
         random_source=random_source,
         notices=target.notices,

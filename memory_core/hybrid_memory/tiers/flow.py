@@ -55,7 +55,6 @@ def flow_rules(settings: StoreSettings) -> FlowRules:
             enhance_similarity_threshold=settings.enhance_similarity_threshold,
             enhance_threshold=settings.enhance_threshold,
         ),
-        earned_importance=settings.earned_importance,
         earned_uses=settings.earned_uses,
         keeps_decisions=settings.keeps_decisions,
     )

@@ -379,7 +379,7 @@ def _current(service: MemoryService, memories: Sequence[Memory]) -> Sequence[Mem
     for one in memories:
         state = state_of(one, service.now())
         if state is MemoryState.FORGOTTEN:
-            raise InvalidInput("id", f"{one.id} is forgotten; `restore-memory` brings it back")
+            raise InvalidInput("id", f"{one.id} is forgotten; `forget --restore` brings it back")
         if state is MemoryState.SUPERSEDED:
             raise InvalidInput("id", f"{one.id} was replaced by {one.superseded_by}; name that one")
     return memories

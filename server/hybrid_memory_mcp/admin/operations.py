@@ -219,7 +219,9 @@ def _embedder_state(service: MemoryService, scope: Scope) -> dict[str, Any]:
     except EmbedderUnavailable as error:
         return found | {"problem": str(error)}
     if info.embedder not in (None, identity):
-        found["problem"] = f"the vectors are not of {identity}; `reembed` changes that, or a server in the background"
+        found["problem"] = (
+            f"the vectors are not of {identity}; `embedder use` changes that, or a server in the background"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""The commands that put memories right beyond new words: merge, split, judge, undo."""
+"""The commands that put memories right: correct, merge, split, undo."""
 
 from __future__ import annotations
 
@@ -15,9 +15,60 @@ from hybrid_memory_mcp.cli.memories import Ids, Namespace, OneId, call_here
 from hybrid_memory_mcp.cli.memory_text import print_memories
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
 from hybrid_memory_mcp.cli.output import moment, note, print_json, say, shown
-from hybrid_memory_mcp.cli.told import place_again
+from hybrid_memory_mcp.cli.told import note_secrets, place_again
 
 _KEPT = 500  # acts that can be undone, at most
+
+
+def correct(
+    memory_id: OneId,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="What is right; - reads it from stdin.")
+    ] = None,
+    *,
+    is_true: Annotated[
+        bool, typer.Option("--true", help="It is true: from now on only your word replaces it.")
+    ] = False,
+    is_untrue: Annotated[bool, typer.Option("--untrue", help="It is not true, and is found no more.")] = False,
+    has_ended: Annotated[bool, typer.Option("--ended", help="It was true once.")] = False,
+    until: Annotated[
+        str | None, typer.Option(help="When it ended: a date, or words such as last Friday. Default: now.")
+    ] = None,
+    home: Home = None,
+    namespace: Namespace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a memory new words, or say that it is true, untrue or over.
+
+    The former version is kept: `list --superseded` and `show --history` show it. With --true, --untrue or --ended
+    give ids alone, several if you like. `undo` takes either back.
+    """
+    said = {Verdict.TRUE: is_true, Verdict.UNTRUE: is_untrue, Verdict.ENDED: has_ended}
+    chosen = [verdict for verdict, is_said in said.items() if is_said]
+    if len(chosen) > 1:
+        raise typer.BadParameter("choose one of --true, --untrue and --ended")
+    if until is not None and not has_ended:
+        raise typer.BadParameter("goes with --ended", param_hint="--until")
+    if chosen:
+        given = {
+            "ids": ids_of([memory_id, *(text or ())]),
+            "verdict": chosen[0].value,
+            "until": moment_of("--until", until, "moment"),
+        }
+        _tell(_act(home, namespace, "judge", given), as_json, home, namespace)
+        return
+    if not text:
+        raise typer.BadParameter("say what is right, or give --true, --untrue or --ended", param_hint="TEXT")
+    done = call_here(home, "correct", {"id": memory_id, "content": text_of(text)}, namespace)
+    if as_json:
+        print_json(done)
+        return
+    if not done["changed"]:
+        note("nothing to change, it says that already:")
+    else:
+        note(f"corrected; {done['before']['id']} is kept as the former version:")
+    print_memories([done["memory"]])
+    note_secrets(done, place_again(home, namespace))
 
 
 def merge(
@@ -28,7 +79,7 @@ def merge(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say several memories in one from now on, in your words. They are kept as its older versions; `undo` takes it back."""
+    """Combine several memories into one, in your words. They are kept as its older versions; `undo` takes it back."""
     given = {"ids": ids_of(ids), "text": text_of([text])}
     _tell(_act(home, namespace, "merge", given), as_json, home, namespace)
 
@@ -43,27 +94,9 @@ def split(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say one memory in several from now on, in your words. It is kept as an older version; `undo` takes it back."""
+    """Divide one memory into several, in your words. It is kept as an older version; `undo` takes it back."""
     told = text_of(parts).splitlines() if parts == ["-"] else list(parts)
     _tell(_act(home, namespace, "split", {"id": memory_id, "parts": told}), as_json, home, namespace)
-
-
-def judge(
-    verdict: Annotated[
-        Verdict, typer.Argument(help="true: nothing but your word replaces it; untrue; ended: it was true once.")
-    ],
-    ids: Ids,
-    *,
-    until: Annotated[
-        str | None, typer.Option(help="When it ended: a date, or words such as last Friday. Default: now.")
-    ] = None,
-    home: Home = None,
-    namespace: Namespace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say that memories are true, that they are not, or that they were until a day. `undo` takes it back."""
-    given = {"ids": ids_of(ids), "verdict": verdict.value, "until": moment_of("--until", until, "moment")}
-    _tell(_act(home, namespace, "judge", given), as_json, home, namespace)
 
 
 def undo(

@@ -20,7 +20,7 @@ def doctor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Read every row of a store and compare what must agree. Exit code 1 when something is wrong."""
+    """Check the store, or repair it. Every row is read, and what must agree is compared. Exit code 1 when something is wrong."""
     report = call_or_exit(home, "repair" if repair else "doctor")
     print_result(report, as_json, lambda: _print_findings(report))
     if not report["sound"]:
@@ -35,7 +35,7 @@ def backup(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the store into one file, also while clients use it; the copy is read again before it counts.
+    """Copy the store into one checked file. Clients may use the store meanwhile; the copy is read again before it counts.
 
     Without FILE the newest 10 stay (`keep_backups` in config.toml). Settings are not part of it.
     """
@@ -55,7 +55,7 @@ def restore(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup in the place of the store, damaged or not; what was there is put aside in `quarantine`.
+    """Replace the store with a backup. The store may be damaged; what was there is put aside in `quarantine`.
 
     The backup is read whole first. Clients may stay: their calls wait.
     """

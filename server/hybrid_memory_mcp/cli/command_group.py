@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
+from textwrap import wrap
 from typing import Any
 
 import typer
@@ -13,13 +14,34 @@ from rich.markup import escape
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from hybrid_memory_mcp.cli.exit_codes import FAILED, INTERRUPTED, WRONG_USE
+from hybrid_memory_mcp.cli.former_names import FORMER, current_words
 from hybrid_memory_mcp.cli.output import fail, note, print_error_value, set_wants_json
 from hybrid_memory_mcp.cli.streams import OutputFailed
+
+START, MEMORIES, FILES, STORE, SETTINGS = PANELS = ("Start", "Memories", "Files", "The store", "Settings and servers")
+"""The headings of the program's help, each with its commands."""
+
+_WIDTH = 80
+_INDENT = 12  # of what a command does
+_BELOW = "COMMAND --help shows its options and an example. --version shows the version, --install-completion completes commands."
 
 
 def example(words: str) -> str:
     """Return the line under the help of a command that shows one use of it; ``words`` follow the name of the program."""
     return f"Example: [bold]hybrid-memory-mcp {escape(words)}[/bold]"
+
+
+def refuse_own_options(context: typer.Context) -> None:
+    """Refuse the options of a group that also works without a subcommand, where a subcommand follows them.
+
+    Raises:
+        typer.BadParameter: there are some.
+    """
+    sources = {one: context.get_parameter_source(one.name or "") for one in context.command.params}
+    given = [one.opts[0] for one, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        word = context.invoked_subcommand
+        raise typer.BadParameter(f"goes behind the word: {context.info_name} {word} ...", param_hint=", ".join(given))
 
 
 def unwrapped(help_text: str) -> str:
@@ -50,14 +72,32 @@ class CommandGroup(TyperGroup):
         """Run a command line."""
         given = list(sys.argv[1:] if args is None else args)
         set_wants_json("--json" in (given[: given.index("--")] if "--" in given else given))
-        return super().main(self._command_first(_without_empty_home(given)), *positional, **options)
+        given = self._renamed(_without_empty_home(given))
+        return super().main(self._command_first(given), *positional, **options)
+
+    def _renamed(self, given: list[str]) -> list[str]:
+        """Put a command's present name in the place of an old one, and say so."""
+        at = self._place_of_command(given, {*self.commands, *FORMER})
+        if at is None or given[at] in self.commands:
+            return given
+        now = current_words(given[at], given[at + 1 :])
+        note(f"`{given[at]}` is now `{FORMER[given[at]]}`; the old name goes with the next release", "yellow")
+        return [*given[:at], *now]
+
+    @staticmethod
+    def _place_of_command(given: Sequence[str], names: Collection[str]) -> int | None:
+        """Return where the command stands: first, or behind options; a folder or a namespace may have the name of one."""
+        if given and not given[0].startswith("-"):
+            return 0 if given[0] in names else None
+        found = (at for at, one in enumerate(given) if one in names and given[at - 1] not in {"--home", "--namespace"})
+        return next(found, None)
 
     def _command_first(self, given: list[str]) -> list[str]:
         """Put options that stand before the command behind it, as in ``--home FOLDER status``: people type that."""
         own = {name for one in self.params for name in one.opts} | {"--help", "-h"}
         if not given or not given[0].startswith("-") or own & set(given[:1]):
             return given
-        begin = next((place for place, one in enumerate(given) if self._is_command(given, place, one)), None)
+        begin = self._place_of_command(given, self.commands)
         if begin is None:
             return given
         end, group = begin + 1, self.commands[given[begin]]
@@ -65,20 +105,15 @@ class CommandGroup(TyperGroup):
             group, end = group.commands[given[end]], end + 1  # type: ignore[attr-defined] # asked in the line above
         return [*given[begin:end], *given[:begin], *given[end:]]
 
-    def _is_command(self, given: Sequence[str], place: int, word: str) -> bool:
-        """Return True for a command; a folder or a namespace may have the name of one."""
-        return word in self.commands and not (place and given[place - 1] in {"--home", "--namespace"})
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of commands in the order in which they were registered; typer puts groups before the rest."""
-        del ctx
-        order = {panel: number for number, panel in enumerate(dict.fromkeys(self._panels()))}
-        return sorted(self.commands, key=lambda name: order[_panel(self.commands[name])])
-
-    def _panels(self) -> Iterator[str | None]:
-        """Return the panels of commands, then those that hold groups alone."""
-        ordered = sorted(self.commands.values(), key=lambda one: isinstance(one, TyperGroup))
-        return map(_panel, ordered)
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the program on one screen, a line for each command; typer frames each panel."""
+        lines = [f"Usage: {ctx.info_name} COMMAND [OPTIONS]", *wrap(self.help or "", _WIDTH), ""]
+        commands: Mapping[str, Any] = self.commands  # of typer's classes, which know their panel
+        for panel in PANELS:
+            lines.append(typer.style(panel, bold=True))
+            shown = {name: one for name, one in commands.items() if one.rich_help_panel == panel and not one.hidden}
+            lines += [f"  {name:<9} {one.get_short_help_str(_WIDTH - _INDENT)}" for name, one in shown.items()]
+        formatter.write("\n".join([*lines, "", *wrap(_BELOW, _WIDTH)]) + "\n")
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Read what stands before the name of a command."""
@@ -89,11 +124,6 @@ class CommandGroup(TyperGroup):
         """Do a command."""
         with _told_as_json():
             return super().invoke(ctx)
-
-
-def _panel(command: Any) -> str | None:
-    panel: str | None = getattr(command, "rich_help_panel", None)
-    return panel
 
 
 def _without_empty_home(given: list[str]) -> list[str]:

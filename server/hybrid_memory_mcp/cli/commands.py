@@ -1,7 +1,7 @@
 """The typer application: all commands are registered here, in the order in which the help shows them.
 
 Each has an operation done (``operation_call.py``) and prints the result (``output.py``). A new command is one line here, with the
-panel of the help that it stands in and an example, and a row in ``tests/server/cli/test_every_command.py``.
+panel of the help that it is in and an example, and a row in ``tests/server/cli/test_every_command.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from hybrid_memory_mcp.cli import (
     evaluating,
     exporting,
     importing,
-    inspecting,
     memories,
     migrating,
     project,
@@ -33,18 +32,22 @@ from hybrid_memory_mcp.cli import (
     syncing,
     tokens,
 )
-from hybrid_memory_mcp.cli.command_group import CommandGroup, example, hide_plain_types, unwrapped
+from hybrid_memory_mcp.cli.command_group import (
+    FILES,
+    MEMORIES,
+    SETTINGS,
+    START,
+    STORE,
+    CommandGroup,
+    example,
+    hide_plain_types,
+    unwrapped,
+)
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 from hybrid_memory_mcp.cli.output import fail
 
-START, MEMORIES, FILES, STORE, CLIENTS = (
-    "Start",
-    "What is remembered",
-    "Bring it along",
-    "The store",
-    "What clients run",
-)
+_COMMANDS = "hybrid_memory_mcp.commands"  # the entry points of commands
 
 hide_plain_types()
 app = typer.Typer(
@@ -73,7 +76,7 @@ def root(
 
 
 def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) -> None:
-    """Register a command; ``shown`` is an example of its use, as a person types it after the program's name."""
+    """Register a command. ``shown`` is an example of its use; the first sentence of its help is its line in the program's."""
     options.setdefault("help", unwrapped(function.__doc__ or ""))
     app.command(rich_help_panel=panel, epilog=example(shown), **options)(function)
 
@@ -81,7 +84,7 @@ def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) 
 def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
     """Register a command of an extra. Where its part is missing the help still shows it, and it says what to install."""
     try:
-        function = load_extra("hybrid_memory_mcp.commands", name)
+        function = load_extra(_COMMANDS, name)
     except InvalidInput as error:
         function = _missing(error)
         options["context_settings"] = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -89,9 +92,10 @@ def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
 
 
 def _missing(error: InvalidInput) -> Callable[..., None]:
-    def command() -> None:
+    def command(context: typer.Context) -> None:
         """Is not installed here."""
-        fail(str(error))
+        if context.invoked_subcommand is None:
+            fail(str(error))
 
     return command
 
@@ -100,55 +104,71 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 
+def _group_of_extra(name: str, shown: str) -> typer.Typer:
+    """Return a group that does an extra's command where no subcommand is named."""
+    group = typer.Typer(invoke_without_command=True, epilog=example(shown))
+    try:
+        group.callback()(load_extra(_COMMANDS, name))
+    except InvalidInput as error:
+        group.callback()(_missing(error))
+    return group
+
+
+def _add_inside(group: typer.Typer, function: Callable[..., None], shown: str, **options: Any) -> None:
+    """Register a subcommand whose function is in another file than its group."""
+    group.command(help=unwrapped(function.__doc__ or ""), epilog=example(shown), **options)(function)
+
+
+inspecting = _group_of_extra("inspect", "inspect timeline --as-of '1 March'")
+_BRIEFLY = "Find memories by a question; without one, show the brief."
+
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
-_add(START, inspecting.inspect, "inspect")
-_add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand)
-_add(MEMORIES, seeing.search, 'search "Where does Ada live?"', cls=TextCommand)
-_add(MEMORIES, seeing.timeline, "timeline --as-of '1 March'")
-_add(MEMORIES, seeing.tiers, "tiers --live")
+_add(START, status.status, "status", short_help="Show what is stored, what is new and what waits for you.")
+_add_group(START, inspecting, "inspect")
 _add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9', cls=TextCommand)
+_add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand, short_help=_BRIEFLY)
 _add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", name="list")
 _add(MEMORIES, memories.show, "show 06h082aa7p6hm85pxyqj")
-_add(MEMORIES, memories.correct, 'correct 06h082aa7p "The rehearsal is on Thursdays"', cls=TextCommand)
+_add(MEMORIES, acting.correct, 'correct 06h082aa7p "The rehearsal is on Thursdays"', cls=TextCommand)
 _add(MEMORIES, memories.forget, "forget 06h082aa7p 06h0877v2h")
-_add(MEMORIES, memories.restore_memory, "restore-memory 06h082aa7p")
-_add(MEMORIES, memories.history, "history 06h082aa7p")
 _add(MEMORIES, memories.pin, "pin 06h082aa7p")
 _add(MEMORIES, acting.merge, 'merge 06h082aa7p 06h0877v2h --text "Ada has a dog and a cat"')
 _add(MEMORIES, acting.split, 'split 06h082aa7p "Ada has a dog" "Ada has a cat"')
-_add(MEMORIES, acting.judge, "judge ended 06h082aa7p --until 'last March'")
-_add(MEMORIES, acting.undo, "undo")
+_add(MEMORIES, acting.undo, "undo", short_help="Undo your last change.")
 _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")
 _add(FILES, syncing.sync, "sync ~/Dropbox/memory")
-_add(STORE, status.status, "status")
+_add(FILES, care.backup, "backup")
+_add(FILES, care.restore, "restore memory-backup.duckdb")
 _add(STORE, care.doctor, "doctor")
-_add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
-_add(STORE, care.backup, "backup")
-_add(STORE, care.restore, "restore memory-backup.duckdb")
-_add(STORE, migrating.migrate, "migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory")
 _add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
 _add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
-_add(STORE, embedders.reembed, "reembed --to static")
-_add_group(STORE, config.app, "config")
+_add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
 _add_group(STORE, embedders.app, "embedder")
-_add_group(STORE, project.app, "project")
-_add_group(STORE, tokens.app, "token")
-_add_group(STORE, databases.app, "store")
+_add_group(STORE, databases.app, "postgres")
+_add_group(SETTINGS, config.app, "config")
+_add_group(SETTINGS, project.app, "project")
+_add_group(SETTINGS, tokens.app, "token")
 _add(
-    CLIENTS,
+    SETTINGS,
     serving.serve,
     "serve --namespace work",
-    help="Serve MCP over stdin and stdout; what a client runs. The same happens without any command. With --http over HTTP.",
+    help="Serve MCP over stdin and stdout, or with --http over HTTP. Clients run it; the same happens without any command.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 _add(
-    CLIENTS,
+    SETTINGS,
     serving.hook,
     "hook session-start --client claude-code",
     help="What a client runs at an event of a conversation: session-start, prompt, pre-tool, post-tool ... "
     "Reads the client's JSON, prints its answer, never fails. `install` writes it into the client's files.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    hidden=True,  # nobody types it
 )
+_add_inside(inspecting, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
+_add_inside(inspecting, seeing.timeline, "inspect timeline --as-of '1 March'")
+_add_inside(inspecting, seeing.tiers, "inspect tiers --live")
+_FOLDER_TO_DATABASE = "postgres migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory"
+_add_inside(databases.app, migrating.migrate, _FOLDER_TO_DATABASE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory_mcp.cli.command_group import example
+from hybrid_memory_mcp.cli.command_group import example, refuse_own_options
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import (
     cell,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hybrid_memory.setting_sources import SettingsReport, SettingState
 
 app = typer.Typer(
-    help="Show the settings that people turn: value, source and meaning. `config set` changes one of the store.",
+    help="Show settings, or change one. For each its value, where that comes from, and what it means.",
     invoke_without_command=True,
     epilog=example("config set keep_backups 30"),
 )
@@ -47,7 +47,6 @@ _OFTEN = frozenset(  # what people turn, and where their memory lies; the rest i
         "embedder",
         "keeps_decisions",
         "episode_days",
-        "habit_sessions",
         "earned_uses",
         "keep_backups",
         "keep_readings",
@@ -82,10 +81,7 @@ def config(
 ) -> None:
     """Show the settings that people turn, and those that are not at their default; --json has all."""
     if context.invoked_subcommand is not None:
-        if home is not None or every or as_json:
-            raise typer.BadParameter(
-                f"goes behind the word: config {context.invoked_subcommand} ...", param_hint="--home, --all, --json"
-            )
+        refuse_own_options(context)
         return
     with one_line_errors():
         report = _report(home)
@@ -204,7 +200,8 @@ def _print(report: SettingsReport, *, every: bool) -> None:
         print_rows((), [(one.name, _written(one), _source(one), _meaning(one)) for one in chosen])
     for unknown in report.unknown:
         meant = f"; the nearest is {unknown.nearest}" if unknown.nearest else ""
-        note(f"{unknown.name} in {unknown.place} is no setting{meant}", "yellow")
+        problem = "is no longer used" if unknown.former else "is no setting"
+        note(f"{unknown.name} in {unknown.place} {problem}{meant}", "yellow")
     if len(chosen) < len(report.settings):
         note(f"{len(report.settings) - len(chosen)} more are at their default: hybrid-memory-mcp config --all")
     there = "" if report.file.exists() else " (there is none yet)"

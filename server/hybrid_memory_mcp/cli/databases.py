@@ -1,4 +1,4 @@
-"""The command ``store prepare``: what the administrator of a PostgreSQL server does before hubs share a store on it."""
+"""The command ``postgres prepare``: what the administrator of a PostgreSQL server does before hubs share a store on it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,10 @@ from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson
 from hybrid_memory_mcp.cli.output import note, one_line_errors, print_result, say
 
-app = typer.Typer(help="A store on a PostgreSQL server that several machines share.", no_args_is_help=True)
+app = typer.Typer(help="Keep the store in PostgreSQL, which several machines can share.", no_args_is_help=True)
 
 
-@app.callback()
-def _group() -> None:
-    """Keep a group of a single command a group."""
-
-
-@app.command(epilog=example("store prepare postgresql://admin@db.example/memory --role hub"))
+@app.command(epilog=example("postgres prepare postgresql://admin@db.example/memory --role hub"))
 def prepare(
     address: Annotated[
         str, typer.Argument(help="The database, with the login of its administrator and without a password.")

@@ -38,7 +38,7 @@ from hybrid_memory_mcp.cli.output import (
 if TYPE_CHECKING:
     from hybrid_memory.embedding.fastembed_models import Model
 
-app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
+app = typer.Typer(help="List embedding models, or use another.", no_args_is_help=True)
 
 _MEGABYTE = 1e6  # bytes
 _ROWS = {"pinned": "vectors of"}  # what `embedder status` calls other than the operation does
@@ -52,7 +52,7 @@ def _completed(incomplete: str) -> list[str]:
 
 
 ModelName = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="MODEL",
         autocompletion=_completed,
@@ -98,32 +98,20 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
 
 
 @app.command(epilog=example("embedder use static"))
-def use(model: ModelName, home: Home = None, later: Later = False, as_json: AsJson = False) -> None:
-    """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors."""
-    tell = _silent if as_json else say
-    with one_line_errors():
-        spec = _fetched(model, tell)
-        dimensions = _tried(spec)
-    tell(f"{name_of(spec)} works on this machine: {dimensions} dimensions")
-    done = _change(spec, home, tell, later=later)
-    if as_json:
-        print_json({"embedder": spec, "dimensions": dimensions} | done)
+def use(model: ModelName = None, home: Home = None, later: Later = False, as_json: AsJson = False) -> None:
+    """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors.
 
-
-def reembed(
-    to: Annotated[str | None, typer.Option("--to", metavar="MODEL", help="Change to this model.")] = None,
-    home: Home = None,
-    as_json: AsJson = False,
-) -> None:
-    """Give all memories vectors of the wanted embedder. Can be interrupted; run again, it goes on where it was."""
+    Without MODEL all memories get vectors of the embedder of the settings. If interrupted, run it again: it goes on where it was.
+    """
     tell = _silent if as_json else say
-    if to is None:
+    if model is None:
         done = _embed_anew(home, tell)
     else:
         with one_line_errors():
-            spec = installed_spec(to)
+            spec = _fetched(model, tell)
             dimensions = _tried(spec)
-        done = {"embedder": spec, "dimensions": dimensions} | _change(spec, home, tell, later=False)
+        tell(f"{name_of(spec)} works on this machine: {dimensions} dimensions")
+        done = {"embedder": spec, "dimensions": dimensions} | _change(spec, home, tell, later=later)
     if as_json:
         print_json(done)
 
@@ -193,7 +181,7 @@ def _change(spec: str, home: Path | None, tell: Tell, *, later: bool) -> dict[st
         tell("no memory has a vector yet; the first one will be of this embedder")
         return {"state": "empty"}
     if later:
-        tell("the next server start makes the vectors anew while it serves; `reembed` does it at once")
+        tell("the next server start makes the vectors anew while it serves; `embedder use` does it at once")
         return {"state": "noted"}
     return {"state": "changed"} | _embed_anew(home, tell)
 
@@ -245,7 +233,7 @@ def _embed_anew(home: Path | None, tell: Tell) -> dict[str, Any]:
             )
     except KeyboardInterrupt:
         fail(
-            "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on",
+            "stopped; until it is finished the store answers with its former embedder. Run `embedder use` to go on",
             code="interrupted",
             exit_code=INTERRUPTED,
         )

@@ -28,7 +28,7 @@ def purge(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Erase memories for good: no byte of them stays in the store, its backups, its quarantine and its logs.
+    """Erase memories permanently. No byte of them stays in the store, its backups, its quarantine and its logs.
 
     Older versions go along, and insights and summaries made from them. Exports, and backups that you put elsewhere, are
     yours to remove. It cannot be undone; `forget` can.
@@ -73,7 +73,7 @@ def redact(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take keys, passwords and card numbers out of memories for good; the memories stay, with marks in their place.
+    """Erase keys, passwords and card numbers, but keep the memories. Marks take their place.
 
     The same secrets go out of all other memories and conversations of the namespace, and out of the store's backups, its quarantine and
     its logs. The audit log tells that it was done. Exports, and backups that you put elsewhere, are yours to remove.

@@ -44,7 +44,7 @@ def export(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write everything as text: one JSON object a line, with all fields, forgotten and superseded memories included.
+    """Write everything as text. One JSON object a line, with all fields, forgotten and superseded memories included.
 
     `import --trusted` of it into an empty store gives the same store, whose export is the same byte by byte. What looks like a secret
     is masked, and so not in that store, unless you say --reveal.

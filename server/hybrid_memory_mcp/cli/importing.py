@@ -123,7 +123,7 @@ def import_(
     listed: Annotated[bool, typer.Option("--list", help="Show the imports, with their IDs.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring along what you told other assistants and wrote down elsewhere.
+    """Import what you told other assistants and wrote down elsewhere.
 
     Exports of ChatGPT, Claude and Gemini, transcripts of Claude Code and Codex, the memories of the official memory server, mem0, Letta and
     Zep, Markdown folders and OKF, exports of this program, and JSON lines with `content`. First it shows what would come in, and asks. Of

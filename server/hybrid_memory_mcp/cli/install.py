@@ -76,7 +76,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
     links: Annotated[bool, typer.Option("--links", help="Print the links that add the memory at a click.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give this memory to the assistants on this machine: one entry in each one's file, and hooks where it has them.
+    """Connect your assistants to this memory. It writes one entry into each one's file, and hooks where it has them.
 
     It says which files it will change and asks. What was there is kept as a backup next to each file, and --uninstall takes it back.
     """

@@ -1,4 +1,4 @@
-"""The commands on memories: recall, remember, list, show, correct, forget, restore-memory, history, pin, reflect.
+"""The commands on memories: recall, remember, list, show, forget, pin, reflect.
 
 They read the project in the folder at hand beside the person's own memories, as an assistant does that works there, unless a namespace
 is named. What is written goes to the project, and is the person's word. Results go to stdout; what is told beside them to stderr.
@@ -23,7 +23,7 @@ from hybrid_memory_mcp.cli.memory_text import marks_of, others_in_words, print_m
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
 from hybrid_memory_mcp.cli.output import is_terminal, note, one_line_errors, print_json, say
 from hybrid_memory_mcp.cli.project import place_here
-from hybrid_memory_mcp.cli.told import note_memories, note_secrets, place_again, print_recalled, print_remembered, there
+from hybrid_memory_mcp.cli.told import note_memories, place_again, print_recalled, print_remembered, there
 
 Namespace = Annotated[
     str | None,
@@ -209,16 +209,28 @@ def _note_page(found: Mapping[str, Any], page: int, *, narrowed: bool) -> None:
 
 def show(
     ids: Ids,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history",
+            help="Show one memory's versions and what happened to each; of a purged memory give the whole id.",
+        ),
+    ] = False,
     home: Home = None,
     namespace: Namespace = None,
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show all that is known of memories: the whole text, times, whose word it is, versions, links. Also of forgotten ones.
+    """Show everything about memories, or the history of one. The whole text, times, whose word it is, versions, links; also if forgotten.
 
-    On a terminal with a picture of its life, what it said when, and what happened to it.
+    On a terminal with a picture of its life. `--history` shows each version, what happened to it, when, why and by which client,
+    and how often it was recalled.
     """
-    found = call_here(home, "show", {"ids": ids_of(ids), "reveal": reveal}, namespace)
+    named = ids_of(ids)
+    if history:
+        _show_history(named, home, namespace, reveal=reveal, as_json=as_json)
+        return
+    found = call_here(home, "show", {"ids": named, "reveal": reveal}, namespace)
     if as_json:
         print_json(found)
         return
@@ -232,28 +244,27 @@ def show(
             print_life(home, namespace, one["id"], reveal=reveal)
 
 
-def correct(
-    memory_id: OneId,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What is right; - reads it from stdin.")],
+def _show_history(named: list[str], home: Path | None, namespace: str | None, *, reveal: bool, as_json: bool) -> None:
+    if len(named) != 1:
+        raise typer.BadParameter("shows one memory; give one id", param_hint="--history")
+    found = call_here(home, "history", {"id": named[0], "reveal": reveal}, namespace)
+    if as_json:
+        print_json(found)
+        return
+    print_history(found)
+
+
+def forget(
+    ids: Ids,
+    restore: Annotated[bool, typer.Option("--restore", help="Bring forgotten memories back instead.")] = False,
     home: Home = None,
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a memory new words, as yours. The former version is kept: `list --superseded` and `history` show it."""
-    done = call_here(home, "correct", {"id": memory_id, "content": text_of(text)}, namespace)
-    if as_json:
-        print_json(done)
+    """Forget memories, or bring them back. No answer has a forgotten one; `list --forgotten` shows them, `purge` erases for good."""
+    if restore:
+        _restore(ids_of(ids), home, namespace, as_json=as_json)
         return
-    if not done["changed"]:
-        note("nothing to change, it says that already:")
-    else:
-        note(f"corrected; {done['before']['id']} is kept as the former version:")
-    print_memories([done["memory"]])
-    note_secrets(done, place_again(home, namespace))
-
-
-def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
-    """Forget memories: nothing finds them any more. `restore-memory` brings them back; `purge` erases for good."""
     named_ids = ids_of(ids, may_be_none=True)
     if not named_ids:
         note("nothing to forget")
@@ -270,12 +281,11 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
         note_memories(done["revived"])
     if done["memories"]:
         named = " ".join(one["id"] for one in done["memories"])
-        note(f"`hybrid-memory-mcp restore-memory {named}{place_again(home, namespace)}` brings it back")
+        note(f"`hybrid-memory-mcp forget --restore {named}{place_again(home, namespace)}` brings it back")
 
 
-def restore_memory(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
-    """Bring back memories that were forgotten. `list --forgotten` shows which there are."""
-    done = call_here(home, "forget", {"ids": ids_of(ids), "restore": True}, namespace)
+def _restore(ids: list[str], home: Path | None, namespace: str | None, *, as_json: bool) -> None:
+    done = call_here(home, "forget", {"ids": ids, "restore": True}, namespace)
     if as_json:
         print_json(done)
         return
@@ -291,7 +301,7 @@ def pin(
     namespace: Namespace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put memories at the head of each brief, where an assistant always reads them. `list --pinned` shows which are."""
+    """Put memories at the top of each brief. `list --pinned` shows which are pinned."""
     done = call_here(home, "pin", {"ids": ids_of(ids), "off": off}, namespace)
     if as_json:
         print_json(done)
@@ -320,7 +330,7 @@ def reflect(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show groups of memories that are worth a thought; with --insights store what follows from them."""
+    """Show groups of memories to draw conclusions from. With --insights it stores the conclusions."""
     if insights is not None:
         done = call_here(home, "store_insights", {"insights": insights_of(insights)}, namespace)
         if as_json:
@@ -348,24 +358,6 @@ def reflect(
         note("What follows from a group that none of its memories says alone? --insights stores it")
     else:
         note("nothing is worth a thought yet; tell more, or name another topic")
-
-
-def history(
-    memory_id: Annotated[
-        str,
-        typer.Argument(metavar="ID", help="The id of a memory, or its beginning; of one that was purged the whole id."),
-    ],
-    home: Home = None,
-    namespace: Namespace = None,
-    reveal: Reveal = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show one memory's life: its versions, what happened to each, when, why and by which client, and how often it was recalled."""
-    found = call_here(home, "history", {"id": memory_id, "reveal": reveal}, namespace)
-    if as_json:
-        print_json(found)
-        return
-    print_history(found)
 
 
 def done_here(

@@ -1,4 +1,4 @@
-"""The command ``migrate``: a whole store moved between a folder and a PostgreSQL database, in this process."""
+"""The command ``postgres migrate``: a whole store moved between a folder and a PostgreSQL database, in this process."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, call_operati
 from hybrid_memory_mcp.cli.output import confirm, note, one_line_errors, print_json, print_result, say
 from hybrid_memory_mcp.projects import ABOUT_ME, MARKER, Place, place_of
 
-app = typer.Typer(help="Which project a folder belongs to.", no_args_is_help=True)
+app = typer.Typer(help="Say which project a folder belongs to.", no_args_is_help=True)
 
 _HEAD = """\
 # hybrid-memory-mcp: what you tell an assistant in this folder, and below it, is remembered for this project alone.

@@ -43,7 +43,7 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Keep the demo's store in this folder to look at it.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play a short life on a real MCP client: write, repeat, correct, reflect, restart, remember."""
+    """See it work: a short scripted session with a real MCP client. It writes, repeats, corrects, reflects, restarts and remembers."""
     from hybrid_memory_mcp.cli.demo import run
 
     raise typer.Exit(run(keep, as_json=as_json))

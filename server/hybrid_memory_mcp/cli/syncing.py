@@ -25,7 +25,7 @@ def sync(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let this store and a folder tell each other what is new, so that two machines or more come to remember the same.
+    """Synchronise machines through a shared folder.
 
     Each machine writes only files of its own there, so nothing collides; run it on each when you like, in any order. What was said on
     two machines stays: of two corrections the later is current, the other an earlier version. The files hold your memories as plain text.

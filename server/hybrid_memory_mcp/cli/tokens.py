@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
-app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
+app = typer.Typer(help="Say who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
 
 
 def _completed(incomplete: str) -> list[str]:
@@ -70,7 +70,7 @@ def create(
     )
     if _has_no_role(settings.folder(), settings.namespace):
         note(
-            f"The database has no role for {settings.namespace}: what hubs log in as sees all namespaces. `hybrid-memory-mcp store "
+            f"The database has no role for {settings.namespace}: what hubs log in as sees all namespaces. `hybrid-memory-mcp postgres "
             "prepare` with --namespace and --hub makes one, and the server then keeps the token's calls to it."
         )
 

@@ -19,10 +19,10 @@ import anyio
 from anyio.from_thread import BlockingPortal
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.settings import StoreSettings, limit_threads, store_settings
+from hybrid_memory.settings import limit_threads
 from hybrid_memory_mcp.hub.hub import Hub, HubResources, import_serving
+from hybrid_memory_mcp.hub.limits import limits_of_process
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES, load_state_key
 from hybrid_memory_mcp.hub.store_choice import own_choice, own_settings
@@ -152,13 +152,7 @@ def make_resources(
 ) -> HubResources:
     """Return what the connections of a hub share; nothing is opened yet."""
     random_source = SystemRandomSource()
-    try:
-        limits = store_settings(home)
-    except InvalidInput:
-        limits = StoreSettings.model_construct()  # every call will say what is wrong with the settings
-    provider = ServiceProvider(
-        lambda: open_service(home, embedder, random_source, lock_timeout_seconds), limits.calls_at_once
-    )
+    provider = ServiceProvider(lambda: open_service(home, embedder, random_source, lock_timeout_seconds))
     telemetry = telemetry_of(provider)
     if telemetry is not None:
         provider.report_to(telemetry)
@@ -168,7 +162,7 @@ def make_resources(
         clock=SystemClock(),
         random_source=random_source,
         state_key=state_key,
-        limits=limits,
+        limits=limits_of_process(),
         store=own_choice(home),
         settings=own_settings(home),
     )

@@ -1,6 +1,6 @@
 """The brief that a conversation begins with, where a client's hook asks for one: what it is chosen from, and its text.
 
-The hub gives it to clients (``hub/hook_events.py``), the inspector shows it to the person.
+The hub gives it to clients (``hub/hook_events.py``), and a page may show it to the person.
 """
 
 from __future__ import annotations

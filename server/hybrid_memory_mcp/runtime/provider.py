@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CALLS_AT_ONCE = 8  # threads; the default of the setting `calls_at_once`, for a provider that is made without settings
+CALLS_AT_ONCE = 8  # threads for the calls of all clients: they wait for the disk and DuckDB more than they compute
 SKIPPED_STEPS_AFTER_FAILURE = 60  # about a minute, at one step a second: what failed once would fail again at once
 OPEN_RETRY_SECONDS = 0.05  # short beside an opening (30 ms and more), long beside a look at a lock
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.core.admin.sample_stores import filled, unseen
 from tests.core.store.making import memory
+from tests.tables import each
 
 from hybrid_memory.admin.folder_export import FolderLayout, check_folder, export_folder
 from hybrid_memory.errors import InvalidInput
@@ -219,8 +220,8 @@ def test_files_are_for_their_owner_alone(store, folder):
     assert {path.stat().st_mode & 0o077 for path in folder.rglob("*")} == {0}
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
+@each(
+    "content, expected",
     [
         ("I am allergic to peanuts!", "i-am-allergic-to-peanuts"),
         ("Ich heiße Jörg", "ich-heisse-jörg"),
@@ -235,14 +236,14 @@ def test_names_are_made_of_the_first_words(content, expected):
     assert slug(content) == expected
 
 
-@pytest.mark.parametrize("id_", ["a/../b", "A", "a" * 200, "..", "con", "漢"])
+@each("id_", ["a/../b", "A", "a" * 200, "..", "con", "漢"])
 def test_no_id_leads_out_of_its_folder(id_):
     name = file_name(memory(id_, content="x"))
     assert os.sep not in name
     assert len(name.encode()) < 120
 
 
-@pytest.mark.parametrize("name", ["con", "NUL", "a/b", "..", "A", "index", "", "x" * 200, " "])
+@each("name", ["con", "NUL", "a/b", "..", "A", "index", "", "x" * 200, " "])
 def test_names_of_namespaces_are_good_on_every_system(name):
     made = folder_name(name)
     assert made == made.casefold() != name.casefold()

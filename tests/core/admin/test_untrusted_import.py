@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import exported, filled, imported, lines_of, opened, some
 from tests.core.store.making import memory, one, put
+from tests.tables import each
 
 from hybrid_memory.admin.untrusted_lines import FileLineage, Links, session_of, untrusted_memory
 from hybrid_memory.errors import InvalidInput
@@ -274,8 +275,8 @@ def test_whatever_a_file_says_links_go_back_in_it_and_both_ends_agree(lines):
     assert lineage.dropped == said - kept
 
 
-@pytest.mark.parametrize(
-    ("name", "session"),
+@each(
+    "name, session",
     [(None, "import"), ("import", "import"), ("trip", "import:trip"), ("import:trip", "import:trip")],
 )
 def test_a_session_of_a_file_is_none_of_the_users(name, session):

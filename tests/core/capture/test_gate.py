@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tables import each
 from tools.fit_gate import DIALOGUES, figures, fitted, read, threshold_for
 
 from hybrid_memory.capture.gate import CALIBRATION, Gate, load_gate
@@ -177,7 +178,7 @@ def test_an_episode_is_as_important_as_its_best_sentence_is_likely():
     assert (one.episode, round(one.importance, 2)) == (True, 0.3)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "why is the bus late again?",
@@ -260,6 +261,7 @@ def test_a_threshold_is_the_lowest_that_is_precise_enough():
     assert threshold_for(chances, np.array([False, False, True, True]), 0.9) == 0.51
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_lives_that_nothing_was_fitted_on_are_kept_as_published(gate):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 from tools.fit_oneself import figures_of, lines, read_set
 
 from hybrid_memory.capture.oneself import CALIBRATION, MODEL, is_about_oneself
@@ -13,7 +14,7 @@ from hybrid_memory.capture.oneself import CALIBRATION, MODEL, is_about_oneself
 SETS = Path(__file__).parents[2] / "data" / "oneself"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "My sister Maria is allergic to peanuts",
@@ -37,7 +38,7 @@ def test_what_one_plainly_tells_of_oneself_is_ones_own(text):
     assert is_about_oneself(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We use Terraform here",
@@ -64,7 +65,7 @@ def test_what_is_unclear_is_the_projects(text):
     assert not is_about_oneself(text)
 
 
-@pytest.mark.parametrize("text", ["Jag bor i Malmö", "Mieszkam w Krakowie", "Я живу в Казани", "저는 서울에 살아요"])
+@each("text", ["Jag bor i Malmö", "Mieszkam w Krakowie", "Я живу в Казани", "저는 서울에 살아요"])
 def test_a_language_that_was_not_learned_is_the_projects(text):
     assert not is_about_oneself(text)
 
@@ -100,12 +101,15 @@ def test_the_model_is_small():
     assert MODEL.stat().st_size < 100_000
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_the_model_gives_the_figures_that_stand_beside_it():
     recorded = json.loads(CALIBRATION.read_text(encoding="utf-8"))["trained_on"]
     assert figures_of([(line.personal, line.text) for line in lines()]) == recorded
 
 
+@pytest.mark.slow
+@pytest.mark.daily
 @pytest.mark.parametrize(
     ("name", "precision", "recall"), [("seen", 0.95, 0.66), ("unseen", 0.94, 0.63), ("everyday", 0.97, 0.66)]
 )

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.capture.replacing import Corrected, corrected
 
@@ -129,12 +130,12 @@ EXCHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), LOOK_ALIKE)
+@each("one, other", LOOK_ALIKE)
 def test_what_only_looks_alike_takes_no_place(one, other):
     assert (corrected(other, [one]), corrected(one, [other])) == (None, None)
 
 
-@pytest.mark.parametrize(("before", "after"), REPLACED)
+@each("before, after", REPLACED)
 def test_another_value_of_the_same_thing_takes_the_place(before, after):
     found = corrected(after, [before])
 
@@ -142,7 +143,7 @@ def test_another_value_of_the_same_thing_takes_the_place(before, after):
     assert (found.place, found.text) == (0, after)
 
 
-@pytest.mark.parametrize(("before", "after", "holds"), EXCHANGED)
+@each("before, after, holds", EXCHANGED)
 def test_a_correction_leaves_what_it_does_not_speak_of(before, after, holds):
     found = corrected(after, [before])
 
@@ -150,7 +151,7 @@ def test_a_correction_leaves_what_it_does_not_speak_of(before, after, holds):
     assert found.text == holds
 
 
-@pytest.mark.parametrize(("before", "after"), REPLACED)
+@each("before, after", REPLACED)
 def test_a_correction_finds_what_it_corrects_among_others(before, after):
     others = [one for one, _ in LOOK_ALIKE if corrected(after, [one]) is None]
     found = corrected(after, [*others, before, *others])

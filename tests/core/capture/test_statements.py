@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.capture.model import StatementKind, Turn
 from hybrid_memory.capture.statements import own_sentences, statements
@@ -12,8 +13,8 @@ def kept(*texts):
     return [one.text for one in statements([Turn(text, NOW + timedelta(minutes=at)) for at, text in enumerate(texts)])]
 
 
-@pytest.mark.parametrize(
-    ("said", "text", "kind"),
+@each(
+    "said, text, kind",
     [
         ("btw I prefer tabs", "I prefer tabs", "preference"),
         ("always use pnpm here", "always use pnpm here", "preference"),
@@ -30,7 +31,7 @@ def test_what_a_person_would_want_kept_is_kept_in_their_own_words(said, text, ki
     assert (found.text, found.kind, found.occurred_at) == (text, StatementKind(kind), NOW)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "fix the failing test",

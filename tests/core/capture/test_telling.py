@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.capture.test_gate import CHECK, sure_of
 from tests.core.capture.test_hostile_turns import PIECES
+from tests.tables import each
 from tools.fit_gate import figures, read
 
 from hybrid_memory.capture.gate import load_gate
@@ -19,7 +20,7 @@ def texts(message):
     return [one.text for one in told(message, NOW).statements]
 
 
-@pytest.mark.parametrize(
+@each(
     "fact",
     [
         "My piano teacher, Mrs. Okoye, wants me to practice daily",
@@ -48,7 +49,7 @@ def test_what_one_tells_of_oneself_and_ones_own_is_told(fact):
     assert texts(fact) == [fact]
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         "I read the docs.",
@@ -98,7 +99,7 @@ def test_a_pasted_mail_is_left_out_whole_and_says_why():
     assert (found.statements, found.reason) == ((), "pasted: a letter or mail")
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@each("piece", PIECES)
 def test_a_hundred_thousand_characters_of_anything_are_read_at_once(piece):
     text = piece * (100_000 // len(piece))
 
@@ -157,6 +158,7 @@ def test_what_happens_there_stays_with_where_that_is():
     ]
 
 
+@pytest.mark.slow
 def test_messages_are_judged_together_as_each_alone(universal_cache):
     gate = load_gate(load_encoder(universal_cache).meanings)
     messages = ["I got the job at Siemens! I start on May 1.", "why?", "the kiln only fires on Thursdays"]

@@ -143,6 +143,7 @@ def test_a_chance_means_what_it_says():
     assert all(abs(share - (float(low) + 0.05)) < 0.15 for low, (number, share) in often.items() if number >= 100)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_lines_that_nothing_was_fitted_on_are_judged_as_published(universal_cache):
     model, lines = load_endings(), [one for one in dated([CHECK]) if one.names_day]

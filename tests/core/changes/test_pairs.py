@@ -85,6 +85,7 @@ def test_the_model_is_fitted_on_no_life_that_it_is_checked_on():
     assert seen.isdisjoint(one.text for life in lives_of(CHECK.glob("*.jsonl")).values() for one in life)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_lives_that_nothing_was_fitted_on_change_as_published(universal_cache):

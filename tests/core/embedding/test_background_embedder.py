@@ -21,7 +21,7 @@ class Slow(HashEmbedder):
     @property
     def dimensions(self):
         self.loads += 1
-        assert self.there.wait(20)
+        assert self.there.wait(60)
         if self.broken:
             raise self.broken
         return 8
@@ -54,7 +54,7 @@ def finish(embedder, slow):
     loading = embedder._loading
     slow.there.set()
     if loading is not None:
-        loading.join(20)
+        loading.join(60)
 
 
 def test_a_call_does_not_wait_longer_than_its_load_wait(slow, time):

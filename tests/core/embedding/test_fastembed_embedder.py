@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from tests.core.embedding.tiny_model import write_tiny_model
+from tests.tables import each
 
 from hybrid_memory.embedding import fastembed_embedder
 from hybrid_memory.embedding.fastembed_embedder import FastEmbedder
@@ -170,7 +171,7 @@ def test_a_model_is_named_behind_a_prefix(tmp_path):
     assert make_embedder(f"fastembed:{tmp_path}")._folder == tmp_path
 
 
-@pytest.mark.parametrize("spec", ["", "fastembed:", "openai:x", "Static"])
+@each("spec", ["", "fastembed:", "openai:x", "Static"])
 def test_an_unknown_embedder_is_refused(spec):
     with pytest.raises(InvalidInput, match="embedder"):
         make_embedder(spec)

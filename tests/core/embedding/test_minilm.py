@@ -80,6 +80,7 @@ def test_the_vectors_are_those_of_the_published_model(embedder):
     assert float(a @ b) == pytest.approx(0.4046, abs=0.01)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_fastembed_makes_the_same_vectors_of_the_same_files(embedder, tmp_path):
     texts = [*SAID, *ASKED, "word " * 400, "naïve Ünïcode №5", "日本語 text"]

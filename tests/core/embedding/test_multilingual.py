@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.embedding.multilingual import DATA, DIGEST, FILES, MultilingualEmbedder, digest_of, fold
@@ -203,8 +204,8 @@ def test_a_chinese_store_answers_questions_in_other_words(tmp_path):
     service.close()
 
 
-@pytest.mark.parametrize(
-    ("identity", "many"),
+@each(
+    "identity, many",
     [
         (f"multilingual-v1:{DIGEST}", True),
         ("fastembed:intfloat/multilingual-e5-large@00", True),

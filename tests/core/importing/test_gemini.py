@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.core.importing.chats import archive, folder, read, read_as, reasons, said
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.importing.formats.takeout_page import activities, moment_of_page, plain_text
@@ -136,8 +137,8 @@ def test_scripts_of_a_page_are_no_words(tmp_path: Path) -> None:
     assert said(found, Author.ASSISTANT) == ["ok"]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
+@each(
+    "line, expected",
     [
         ("Jul 25, 2026, 11:07:57\u202fPM PDT", "2026-07-26T06:07:57"),
         ("Jul 25, 2026, 12:07:57 AM UTC", "2026-07-25T00:07:57"),
@@ -155,7 +156,7 @@ def test_days_are_read_as_the_language_of_the_account_writes_them(line: str, exp
     assert moment_of_page(line) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize("line", ["", "no day", "32.13.2026, 99:99:99", "2026", "12:00:00", "Jul 45, 2026, 1:00:00 PM"])
+@each("line", ["", "no day", "32.13.2026, 99:99:99", "2026", "12:00:00", "Jul 45, 2026, 1:00:00 PM"])
 def test_what_is_no_day_is_none(line: str) -> None:
     assert moment_of_page(line) is None
 

@@ -4,6 +4,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.importing import json_stream
@@ -62,7 +63,7 @@ def test_a_file_that_was_cut_short_is_refused_and_what_it_is_said():
         _items(b'[{"a": 1}, {"a"')
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b'{"a": nope}', b"[1] [2]"])
+@each("data", [b"", b"hello", b'{"a": nope}', b"[1] [2]"])
 def test_what_is_no_json_is_refused(data):
     with pytest.raises(InvalidInput, match="no whole JSON"):
         _items(data)
@@ -105,7 +106,7 @@ def test_lines_are_values_with_their_numbers():
     assert list(json_lines(io.BytesIO(b'\xef\xbb\xbf{"a": 1}\r\n\n[2]'))) == [(1, {"a": 1}), (3, [2])]
 
 
-@pytest.mark.parametrize("bad", [b"{torn", b'{"a":' * 5000, b"[" * 500 + b"]" * 500, b"\x00\x01", b"9" * 5000])
+@each("bad", [b"{torn", b'{"a":' * 5000, b"[" * 500 + b"]" * 500, b"\x00\x01", b"9" * 5000])
 def test_a_bad_line_does_not_lose_the_others(bad):
     found = dict(json_lines(io.BytesIO(b"1\n" + bad + b"\n2\n")))
     assert (found[1], type(found[2]), found[3]) == (1, Skipped, 2)
@@ -117,7 +118,7 @@ def test_a_line_that_is_too_long_is_passed_over_whole(monkeypatch):
     assert found == {1: 1, 2: Skipped("a line that is too long to be read", "line 2"), 3: 2}
 
 
-@pytest.mark.parametrize("odd", ["9223372036854775808", "-1e400", "NaN", "Infinity", str(2**200)])
+@each("odd", ["9223372036854775808", "-1e400", "NaN", "Infinity", str(2**200)])
 def test_one_number_that_the_stream_cannot_read_costs_no_other_item(odd):
     found = _items(b'{"messages": [{"a": 1}, {"a": ' + odd.encode() + b'}, {"a": "last"}]}', "messages.item")
     assert [one["a"] for one in (found[0], found[2])] == [1, "last"]

@@ -1,8 +1,8 @@
 """A statement that a longer one contains is found, unless the longer one says something else."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.importing.longer_forms import LongerForms
 
@@ -16,8 +16,8 @@ def contains(longer, shorter):
     return "it" in forms.contained_in(longer)
 
 
-@pytest.mark.parametrize(
-    ("shorter", "longer"),
+@each(
+    "shorter, longer",
     [
         ("I live in Berlin", "I live in Berlin, in Neukölln, near the canal"),
         ("we use pnpm.", "For the shop we use pnpm and Node 22"),
@@ -30,8 +30,8 @@ def test_the_longer_form_of_a_fact_contains_it(shorter, longer):
     assert contains(longer, shorter)
 
 
-@pytest.mark.parametrize(
-    ("shorter", "longer"),
+@each(
+    "shorter, longer",
     [
         ("I live in Berlin", "I live in Berlin no longer"),
         ("I drink coffee", "I rarely drink coffee"),

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import filled, unseen
 from tests.core.store.making import memory
+from tests.tables import each
 
 from hybrid_memory.admin.folder_export import FolderLayout, export_folder
 from hybrid_memory.errors import InvalidInput
@@ -51,8 +52,8 @@ def said(markdown, title=None):
     return [one.text for one in statements(markdown, title=title, apart=apart) if isinstance(one, Statement)]
 
 
-@pytest.mark.parametrize(
-    ("markdown", "expected"),
+@each(
+    "markdown, expected",
     [
         ("I am vegan.\n\nI live in\nBerlin.", ["I am vegan.", "I live in Berlin."]),
         ("# Allergies\n- peanuts\n- I also avoid soy.\n", ["Allergies: peanuts", "I also avoid soy."]),
@@ -106,8 +107,8 @@ def test_a_note_is_taken_apart_into_what_it_says(markdown, expected):
     assert [text.replace("  ", " ") for text in said(markdown)] == expected
 
 
-@pytest.mark.parametrize(
-    ("markdown", "expected"),
+@each(
+    "markdown, expected",
     [
         ("**Anna** is *my* __sister__", "Anna is my sister"),
         ("[[People/Anna|Anna]] met [[Bo]]", "Anna met Bo"),
@@ -144,7 +145,7 @@ def test_any_text_can_be_taken_apart(markdown):
         assert isinstance(one, LeftOut) or any(character.isalnum() for character in one.text)
 
 
-@pytest.mark.parametrize(
+@each(
     "markdown",
     ["[" * 50_000, "<!--" * 50_000, "- " * 3_000, "> " * 3_000 + "x", "**a " * 50_000, "`" * 50_000, "<a " * 50_000],
 )
@@ -207,15 +208,13 @@ def test_one_file_is_enough(vault):
     assert "the name of another file" in skipped
 
 
-@pytest.mark.parametrize("title", ["Ines Costa", "Ana"])
-@pytest.mark.parametrize(
-    "text", ["Is a physio in Porto.", "She was born in Braga, and moved to Porto.", "Lives in Porto."]
-)
+@each("title", ["Ines Costa", "Ana"])
+@each("text", ["Is a physio in Porto.", "She was born in Braga, and moved to Porto.", "Lives in Porto."])
 def test_a_sentence_without_its_subject_gets_the_name_of_the_note(title, text):
     assert said(text, title) == [f"{title}: {text}"]
 
 
-@pytest.mark.parametrize("text", ["I am vegan.", "Ines is a physio.", "Mate is a drink.", "Well-known words are good."])
+@each("text", ["I am vegan.", "Ines is a physio.", "Mate is a drink.", "Well-known words are good."])
 def test_a_sentence_with_a_subject_stays_as_it_is(text):
     assert said(text, "Ines Costa") == [text]
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import exported, filled, imported, opened, unseen
@@ -66,6 +67,7 @@ def lines_of_folder(folder):
     return header_line(contents) + b"".join(item_line(MemoryItem(one)) for one in memories)
 
 
+@pytest.mark.slow
 @given(trusted=st.booleans(), made=lives(), layout=st.sampled_from(FolderLayout))
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_a_folder_brings_what_lines_bring(tmp_path_factory, trusted, made, layout):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.importing.chats import chosen, reasons
+from tests.tables import each
 
 from hybrid_memory.importing.chosen import pieces
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
@@ -33,7 +34,7 @@ def texts(*said: str) -> list[str]:
     return [one.text for one in chosen(message(text, at) for at, text in enumerate(said))]
 
 
-@pytest.mark.parametrize(
+@each(
     "fact",
     [
         "My dentist is Dr. Bauer",
@@ -53,7 +54,7 @@ def test_a_fact_comes_in_also_where_no_rule_of_capture_knows_it(fact: str) -> No
     assert texts(fact + ".") == [fact]
 
 
-@pytest.mark.parametrize(
+@each(
     "junk",
     [
         "thanks!",
@@ -93,7 +94,7 @@ def test_questions_orders_tasks_and_small_talk_stay_out(junk: str) -> None:
     assert texts(junk) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "fact",
     [
         "the invoices table has about 12 million rows",
@@ -128,8 +129,8 @@ def test_also_where_that_one_is_in_the_message_before() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "then"),
+@each(
+    "first, then",
     [
         (
             "We fly to Osaka with Tom, from April 3rd to April 17th.",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.importing.record import Author, Record, RecordKind
@@ -95,9 +96,7 @@ def test_the_same_record_has_the_same_id_in_a_later_export():
     assert line(record("a", "x", day=1)).id == line(record("a", "x", day=9)).id != line(record("b", "x")).id
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"), [("", "empty"), (" \x00\u200b", "hide"), ("a" * 100_001, "longer"), ("a\U000e0041", "hide")]
-)
+@each("text, problem", [("", "empty"), (" \x00\u200b", "hide"), ("a" * 100_001, "longer"), ("a\U000e0041", "hide")])
 def test_what_cannot_be_stored_says_why(text, problem):
     with pytest.raises(InvalidInput, match=problem):
         line(record("a", text))
@@ -147,7 +146,7 @@ def test_a_line_is_read_as_it_was_written(text, tags, metadata):
     assert SpoolLine.decoded(written.encoded()) == written
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"id": 1}', b'{"at": 5}', b"\xff"])
+@each("data", [b"", b"[]", b"{}", b'{"id": 1}', b'{"at": 5}', b"\xff"])
 def test_a_line_that_is_none_is_refused(data):
     with pytest.raises(InvalidInput):
         SpoolLine.decoded(data)

@@ -1,14 +1,14 @@
 """What somebody wrote down is taken apart where a sentence can be understood alone."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.importing.standing_alone import apart
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("I live in Porto. My landlord is Rui Costa.", 2),
         ("My dentist is Dr. Bauer. She is strict.", 1),

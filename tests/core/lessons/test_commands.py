@@ -1,8 +1,8 @@
 """A shell line as the commands in it, without what changes from call to call."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.lessons.commands import commands_in
 
@@ -11,8 +11,8 @@ def lines(text, folder=""):
     return [one.shape() for one in commands_in(text, folder)]
 
 
-@pytest.mark.parametrize(
-    ("typed", "read"),
+@each(
+    "typed, read",
     [
         ("npm test", ["npm test"]),
         ("cd web && npm install lodash 2>&1 | tail -20", ["cd web && npm install lodash"]),
@@ -36,7 +36,7 @@ def test_a_line_is_read_as_its_commands(typed, read):
     assert lines(typed) == read
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         "for i in 1 2; do echo $i; done",

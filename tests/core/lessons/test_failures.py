@@ -1,6 +1,6 @@
 """What a failed command printed: about the code at hand, or about the call; and the line that names the error."""
 
-import pytest
+from tests.tables import each
 
 from hybrid_memory.lessons.failures import LONGEST_SIGNATURE, is_about_the_code, signature_of
 
@@ -26,12 +26,12 @@ OF_THE_CALL = [
 ]
 
 
-@pytest.mark.parametrize("error", OF_THE_CODE)
+@each("error", OF_THE_CODE)
 def test_a_test_a_type_or_a_style_is_about_the_code(error):
     assert is_about_the_code(error)
 
 
-@pytest.mark.parametrize("error", OF_THE_CALL)
+@each("error", OF_THE_CALL)
 def test_a_wrong_call_is_not_about_the_code(error):
     assert not is_about_the_code(error)
 

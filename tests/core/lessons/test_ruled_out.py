@@ -1,6 +1,6 @@
 """Which commands a person's statement rules out."""
 
-import pytest
+from tests.tables import each
 
 from hybrid_memory.lessons.commands import commands_in
 from hybrid_memory.lessons.ruled_out import rules_out
@@ -10,8 +10,8 @@ def breaks(statement, line):
     return any(rules_out(statement, line, one.words) for one in commands_in(line))
 
 
-@pytest.mark.parametrize(
-    ("statement", "line"),
+@each(
+    "statement, line",
     [
         ("We use pnpm", "npm install lodash"),
         ("We use pnpm, not npm", "npm ci"),
@@ -29,8 +29,8 @@ def test_a_command_that_does_all_of_what_is_ruled_out_breaks_the_rule(statement,
     assert breaks(statement, line)
 
 
-@pytest.mark.parametrize(
-    ("statement", "line"),
+@each(
+    "statement, line",
     [
         ("stop using npm, use pnpm", "pnpm install"),
         ("we use uv", "uv pip install x"),

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import PLAIN_MEMORIES
 from tests.core.store.making import memory
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.markdown.frontmatter import FrontmatterError, parse, split, written
@@ -109,9 +110,7 @@ def test_what_somebody_added_to_the_fields_is_kept_in_metadata():
     assert read_memory_file(data).metadata == {"aliases": ["x"], "n": 1}
 
 
-@pytest.mark.parametrize(
-    "line", ["created_at: soon", "tags: {a: 1}", "id: [x]", "metadata: 3", "created_at: 99999-01-01"]
-)
+@each("line", ["created_at: soon", "tags: {a: 1}", "id: [x]", "metadata: 3", "created_at: 99999-01-01"])
 def test_a_field_that_is_no_longer_what_it_was_is_named(line):
     name = line.partition(":")[0]
     data = re.sub(rf"(?m)^(?:{name}: .*\n)?(?=tier)", f"{line}\n", memory_file(memory("a")).decode())
@@ -121,7 +120,7 @@ def test_a_field_that_is_no_longer_what_it_was_is_named(line):
     assert name in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "# Notes\n", "---\nid: a\n---\nx", "---\nexported: maybe hybrid-memory/1\n---\n"])
+@each("text", ["", "# Notes\n", "---\nid: a\n---\nx", "---\nexported: maybe hybrid-memory/1\n---\n"])
 def test_other_files_are_not_ours(text):
     assert read_memory_file(text) is None
     assert whose(text.encode()) is Written.FOREIGN
@@ -132,7 +131,7 @@ def test_words_with_a_mark_in_them_do_not_make_a_file_ours():
     assert whose(data) is Written.FOREIGN
 
 
-@pytest.mark.parametrize(
+@each(
     "block",
     [
         "a: &x [1]\nb: *x\n",
@@ -166,8 +165,8 @@ def test_every_value_comes_back_from_a_block(fields):
     assert (parse(block), rest) == (fields, "")
 
 
-@pytest.mark.parametrize(
-    ("text", "year"),
+@each(
+    "text, year",
     [("2026-11-22", 2026), ("2026-11-22T10:00:00Z", 2026), ("20261122", 2026), ("x", None), ("0001-01-01", None)],
 )
 def test_moments_are_read_as_people_write_them(text, year):

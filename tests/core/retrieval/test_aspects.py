@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.model import Kind
 from hybrid_memory.retrieval import aspect_words, aspects
@@ -13,7 +14,7 @@ HEALTH = Aspect.HEALTH | Aspect.ABOUT_USER
 TASTE = Aspect.PREFERENCE | Aspect.ABOUT_USER
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "The user's name is Mira and she is a nurse in Leeds",
@@ -38,7 +39,7 @@ def test_who_the_user_is(text):
     assert aspects_of(text) & WHO == WHO
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I'm allergic to penicillin",
@@ -56,7 +57,7 @@ def test_the_users_health(text):
     assert aspects_of(text) & HEALTH == HEALTH
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Prefers answers in short bullet points",
@@ -81,7 +82,7 @@ def test_the_users_preferences(text):
     assert aspects_of(text) & TASTE == TASTE
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Remind me to call the plumber",
@@ -113,7 +114,7 @@ def test_what_is_to_be_done(text):
     assert not aspects_of(text) & Aspect.DONE
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Called the plumber, done",
@@ -131,7 +132,7 @@ def test_what_is_done(text):
     assert not aspects_of(text) & Aspect.COMMITMENT
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We decided to use Postgres",
@@ -171,7 +172,7 @@ def test_what_tells_nothing_about_the_user(text):
     assert aspects_of(text) is Aspect.NONE
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Nora prefers window seats",
@@ -222,8 +223,8 @@ def test_each_sentence_has_an_aspect_of_its_own():
     assert found & Aspect.DECISION
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
+@each(
+    "text, names",
     [
         ("The user's name is Mira Okafor.", {"mira", "mira okafor"}),
         ("Ich heiße Jörg", {"jorg"}),
@@ -252,7 +253,7 @@ def test_case_of_letters_after_the_first_changes_nothing(text, rest):
 _MARKS = {name: marks for name, marks in vars(aspect_words).items() if isinstance(marks, aspect_words.Marks)}
 
 
-@pytest.mark.parametrize("name", _MARKS)
+@each("name", _MARKS)
 def test_a_sentence_with_a_mark_has_one_of_its_triggers(name):
     marks = _MARKS[name]
     for mark in (*marks.words, *(f"{beginning}xyz" for beginning in marks.beginnings), *marks.phrases):

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.bearing import Bearing, SharedWord, bears_on, speaks_of_own, telling_of
 from hybrid_memory.retrieval.plain_question import asked_by
@@ -43,14 +43,12 @@ def test_a_common_word_alone_does_not_bear():
     assert not bears_on(Bearing(shared=[SharedWord(0.2)], share=0.2, cosine=0.5, first=True))
 
 
-@pytest.mark.parametrize(
-    ("said", "own"), [("who is my dentist?", True), ("I'm late", True), ("who is Mimi?", False), ("", False)]
-)
+@each("said, own", [("who is my dentist?", True), ("I'm late", True), ("who is Mimi?", False), ("", False)])
 def test_who_speaks_of_his_own_is_told_by_the_pronouns(said, own):
     assert speaks_of_own(said) is own
 
 
-@pytest.mark.parametrize("word", ["two", "first", "them", "new", "class", "zwei"])
+@each("word", ["two", "first", "them", "new", "class", "zwei"])
 def test_number_words_pronouns_and_orders_are_no_topic(word):
     assert telling_of(QuestionWord(term=1, marked=word, rank=40_000), "english", 1.0) == 0.0
 

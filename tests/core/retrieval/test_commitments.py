@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from tests.core.retrieval.memories import memory
+from tests.tables import each
 
 from hybrid_memory.model import Tier
 from hybrid_memory.retrieval.aspects import Aspect
@@ -14,8 +14,8 @@ from hybrid_memory.word_encoding import with_encoded_words
 WRITTEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("done", "commitment"),
+@each(
+    "done, commitment",
     [
         ("Called the plumber, done", "Remind me to call the plumber"),
         ("Passport renewed", "Need to renew the passport before June"),
@@ -36,8 +36,8 @@ def test_what_is_done_closes_its_commitment(done, commitment):
     assert closes(done, commitment)
 
 
-@pytest.mark.parametrize(
-    ("done", "commitment"),
+@each(
+    "done, commitment",
     [
         ("Called the electrician, done", "Remind me to call the plumber"),
         ("Sent Tom the report about spring", "Remind me to send Ada the report about spring"),
@@ -79,7 +79,7 @@ def test_working_memory_is_open_whatever_it_says():
     assert is_open_commitment(commitment("chapter two", tier=Tier.WORKING), Aspect.NONE, WRITTEN)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "What is still to do?",
@@ -102,7 +102,7 @@ def test_questions_for_what_is_open(question):
     assert asks_for_open_items(question)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "Who is Ada's dentist?",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.core.retrieval.time_tables import at, rows
+from tests.tables import each
 
 from hybrid_memory.retrieval.time_expressions.lexer import NOT_NOUNS, TRIGGERS
 from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpressions, Window, parse_time_expressions
@@ -17,8 +18,8 @@ from hybrid_memory.retrieval.time_expressions.parsing import Anchor, TimeExpress
 NOW = at("2025-03-19T15:30")  # a Wednesday
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
+@each(
+    "question, expected",
     rows("""
     What did I cook before the move?                            -> before: the move
     Where did I live before I moved to Berlin?                  -> before: I moved to Berlin
@@ -72,8 +73,8 @@ def test_a_phrase_keeps_a_dozen_words():
     assert anchor == Anchor("before", " ".join(["very"] * 12))
 
 
-@pytest.mark.parametrize(
-    ("question", "stance"),
+@each(
+    "question, stance",
     rows("""
     Where did I use to work?                         -> past
     Which editor did I previously use?               -> past
@@ -127,8 +128,8 @@ def test_the_stance_tells_an_earlier_state_from_the_current_and_the_first(questi
     assert parse_time_expressions(question, NOW).asked_state == stance
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
+@each(
+    "question, words",
     [
         ("What did Melanie paint in May 2023?", ["in May 2023"]),
         ("Where did I live before the move last summer?", ["before", "last summer"]),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.aspects import Aspect, aspects_of, user_names
 from hybrid_memory.retrieval.factuality import without_quotes_of_others
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I don't need to water the ferns.",
@@ -55,7 +56,7 @@ def test_nothing_is_to_be_done(text):
     assert not aspects_of(text) & (Aspect.COMMITMENT | Aspect.DONE)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I don't have to pay the fine, but I must call the office.",
@@ -86,7 +87,7 @@ def test_something_is_still_to_be_done(text):
     assert aspects_of(text) & Aspect.COMMITMENT
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "My name is not Vera.",
@@ -109,7 +110,7 @@ def test_nobody_is_told_by_a_name_denied_or_quoted(text):
     assert not user_names(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "My name is Vera and I don't eat meat.",

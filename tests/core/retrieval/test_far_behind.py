@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory import MemoryService, ReadRequest, WriteRequest
 from hybrid_memory.admin.export_import import ImportPolicy, import_file
@@ -13,7 +14,7 @@ from hybrid_memory.retrieval import index_cache
 from hybrid_memory.retrieval.index_cache import _is_far_behind
 
 
-@pytest.mark.parametrize(("changes", "size", "far"), [
+@each("changes, size, far", [
     (1000, 0, False), (1001, 0, True), (1001, 12_000, False), (1001, 11_000, True), (5000, 10**6, False), (5001, 10**6, True),
 ])  # fmt: skip
 def test_how_far_is_far(changes, size, far):

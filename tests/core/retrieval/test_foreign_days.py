@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
 from hybrid_memory.retrieval.time_expressions.parsing import parse_time_expressions
@@ -12,8 +12,8 @@ from hybrid_memory.retrieval.time_expressions.parsing import parse_time_expressi
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)  # a Sunday
 
 
-@pytest.mark.parametrize(
-    ("question", "since"),
+@each(
+    "question, since",
     [
         ("Was haben wir am 3. März 2026 besprochen?", "2026-03-03"),
         ("Was war gestern?", "2026-11-21"),
@@ -33,7 +33,7 @@ def test_a_day_without_a_year_may_be_the_last_or_the_next_where_the_tense_is_not
     assert [str(window.since.date()) for window in windows] == ["2025-12-24", "2026-12-24"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "What did Sam do on 16 August, 2023?",
@@ -47,9 +47,7 @@ def test_what_holds_no_foreign_time_stays_as_it_is(text):
     assert in_english(text) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["geſtern, also gestern", "ſonntag oder montag", "İm März, im Mai", "ſeit März, seit Mai"]
-)
+@each("text", ["geſtern, also gestern", "ſonntag oder montag", "İm März, im Mai", "ſeit März, seit Mai"])
 def test_letters_that_a_pattern_takes_for_others_are_read_as_these(text):
     plain = text.replace("ſ", "s").replace("İ", "i")
     assert parse_time_expressions(text, NOW).windows == parse_time_expressions(plain, NOW).windows != ()

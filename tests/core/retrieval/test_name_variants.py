@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.name_variants import digits_apart, is_abbreviated, names_alike, spellings_of_name
 
 
-@pytest.mark.parametrize(
-    ("asked", "held"),
+@each(
+    "asked, held",
     [
         ("cathy", "catherine"),
         ("kathi", "katharina"),
@@ -26,15 +26,13 @@ def test_a_name_and_its_short_form_are_alike(asked, held):
     assert held in names_alike(asked)
 
 
-@pytest.mark.parametrize(
-    ("asked", "held"), [("basalt", "basel"), ("zorana", "zoe"), ("marta", "mark"), ("heron", "heron")]
-)
+@each("asked, held", [("basalt", "basel"), ("zorana", "zoe"), ("marta", "mark"), ("heron", "heron")])
 def test_other_names_are_not_alike(asked, held):
     assert held not in names_alike(asked)
 
 
-@pytest.mark.parametrize(
-    ("name", "written", "other"),
+@each(
+    "name, written, other",
     [
         ("mueller", "Mueller", "muller"),
         ("muller", "Müller", "mueller"),

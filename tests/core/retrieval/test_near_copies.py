@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.near_copies import copy_key, fold
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         ("The weekly sync is on Tuesday at 10.", "weekly sync is on Tuesday at 10"),
         ("Ada's dentist is Dr. Keller", "ada’s dentist is Dr Keller."),
@@ -27,8 +28,8 @@ def test_the_same_said_a_little_differently_is_a_copy(one, other):
     assert copy_key(one) == copy_key(other)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         ("The tenant will return", "The tenant will not return"),
         ("The tenant will return", "The tenant won't return"),

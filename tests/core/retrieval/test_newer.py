@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import memory
+from tests.tables import each
 
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import Trust
@@ -96,8 +97,8 @@ def test_what_is_said_of_others_replaces_nothing():
     assert not newer("Who is Ada's dentist?", OLD, *CROWD)
 
 
-@pytest.mark.parametrize(
-    ("question", "old", "later"),
+@each(
+    "question, old, later",
     [
         ("What is the airport transfer in York?", "York airport transfer: bus 5.", "New York airport transfer: now tram 7."),
         ("What is the port of Heron?", "The port of Heron is 7010.", "The port of Heron Lite is now 8020."),
@@ -113,7 +114,7 @@ def test_what_only_looks_alike_is_not_newer(question, old, later):
     assert not newer(question, old, later, *CROWD)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "Who was Ada's dentist before Dr. Vasquez?",
@@ -208,7 +209,7 @@ def test_only_newer_words_rise_and_nothing_falls(case):
             assert raised[place] == np.float32(score)
 
 
-@pytest.mark.parametrize("score", [0.0, 1e-8, 1.0, 1e6])
+@each("score", [0.0, 1e-8, 1.0, 1e6])
 def test_a_lift_is_small_and_enough_at_any_height(score):
     old, new = boosted([score, 0.0], [0, 1], [(0, 1)])
     assert old < new <= old + max(1e-5, old * 1e-5)

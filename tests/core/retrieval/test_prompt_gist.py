@@ -1,12 +1,12 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.prompt_gist import GIST_CHARACTERS, gist_of
 
 
-@pytest.mark.parametrize(
-    ("prompt", "said"),
+@each(
+    "prompt, said",
     [
         ("fix auth.py", "fix auth.py"),
         ("todo: milk", "todo: milk"),
@@ -39,9 +39,7 @@ def test_the_gist_of_any_prompt_is_short_and_can_be_printed(prompt):
     assert all(c.isprintable() or c == "\n" for c in gist)
 
 
-@pytest.mark.parametrize(
-    "piece", ["<a>", "</a>", "<a><b>", "```", "~~~", "translate ", "a:", "[", "x.y:1", "`", "<", "\n", "é "]
-)
+@each("piece", ["<a>", "</a>", "<a><b>", "```", "~~~", "translate ", "a:", "[", "x.y:1", "`", "<", "\n", "é "])
 def test_no_repetition_takes_long(piece):
     """It would be minutes; the limit of a test is half a minute."""
     gist_of(piece * (1_000_000 // len(piece)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.embedding.vocabulary import UNLISTED
 from hybrid_memory.retrieval.question import WordForm, parse_question
@@ -27,8 +27,8 @@ def test_any_text_is_a_question(text):
     assert len(set(question.terms)) == len(question.words)
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted", "form"),
+@each(
+    "text, wanted, form",
     [
         ("Who is Ada's dentist?", "Ada", WordForm.NAME),
         ("Who is Ada's dentist?", "dentist", WordForm.PLAIN),
@@ -72,8 +72,8 @@ def test_a_word_of_another_script_has_no_rank():
     assert parse_question("牙医", NOW, HASHER).words[0].rank is None
 
 
-@pytest.mark.parametrize(
-    ("text", "least", "most"),
+@each(
+    "text, least, most",
     [
         ("Who is Ada's dentist?", 0.9, 1),
         ("Wer ist Adas Zahnarzt?", 0, 0.35),

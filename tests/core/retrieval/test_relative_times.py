@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.core.retrieval.time_tables import at, rows, shown
+from tests.tables import each
 
 from hybrid_memory.retrieval.time_expressions.parsing import TimeExpressions, parse_time_expressions
 
@@ -14,8 +14,8 @@ def meant(question, now=NOW):
     return shown(parse_time_expressions(question, now).windows)
 
 
-@pytest.mark.parametrize(
-    ("question", "windows"),
+@each(
+    "question, windows",
     rows("""
     three days ago                       -> 2025-03-16 to 2025-03-17
     two nights ago                       -> 2025-03-17 to 2025-03-18
@@ -68,8 +68,8 @@ def test_distances_are_counted_from_the_moment(question, windows):
     assert meant(question) == windows
 
 
-@pytest.mark.parametrize(
-    ("question", "windows"),
+@each(
+    "question, windows",
     rows("""
     since March                                 -> 2025-03-01 to open
     since 2019                                  -> 2019-01-01 to open
@@ -125,7 +125,7 @@ def test_connectives_open_close_and_join_times(question, windows):
     assert meant(question) == windows
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "May I go home?",
@@ -216,8 +216,8 @@ def test_what_only_looks_like_a_time_is_none(question):
     assert meant(question) == ""
 
 
-@pytest.mark.parametrize(
-    ("question", "sharpness"),
+@each(
+    "question, sharpness",
     [
         ("on 8 May 2023", [1.0]),
         ("in May 2023", [1.0]),

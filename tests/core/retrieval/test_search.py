@@ -8,6 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from tests.core.retrieval.memories import NOW, at, index_of, memory, put, vector_of
+from tests.tables import each
 
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
@@ -104,7 +105,7 @@ def test_the_summands_make_up_the_score(pets):
     assert {"lexical", "dense", "session", "speaker", "recency", "importance"} <= ranking.terms(0).keys()
 
 
-@pytest.mark.parametrize("query", ["Ann", "ann's hobby", "does Ann like it", "Ms Bell"])
+@each("query", ["Ann", "ann's hobby", "does Ann like it", "Ms Bell"])
 def test_a_speaker_that_the_question_names_counts_more(query):
     index = index_of(memory("bob", "I paint", speaker="Bob"), memory("ann", "I paint", speaker="Ann Bell?", minutes=1))
     ranking = index.search(ask(f"{query} paint", vector=False))
@@ -211,7 +212,7 @@ def test_a_question_without_words_and_vector_gives_the_newest_first(pets):
     assert ranking.weak.all()
 
 
-@pytest.mark.parametrize("scorer", ["fused", "lexical", "dense", "reference"])
+@each("scorer", ["fused", "lexical", "dense", "reference"])
 def test_an_empty_index_finds_nothing(scorer):
     ranking = NamespaceIndex(HASHER, 16).search(ask("cat", scorer=scorer))
     assert len(ranking) == len(ranking.weak) == 0

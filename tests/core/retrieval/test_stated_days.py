@@ -2,9 +2,9 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.time_expressions.stated_days import MAX_DAYS, stated_days
 
@@ -15,8 +15,8 @@ def days(text, when=WRITTEN):
     return [str(date(1970, 1, 1) + timedelta(day)) for day in stated_days(text, when)]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each(
+    "text, found",
     [
         ("The lease runs from 1 December.", ["2026-12-01"]),
         ("We fly to Lisbon on 21 December.", ["2026-12-21"]),
@@ -37,8 +37,8 @@ def test_named_days_count(text, found):
     assert days(text) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each(
+    "text, found",
     [
         ("We talked on Friday.", "2026-11-20"),
         ("We will talk on Friday.", "2026-11-27"),
@@ -54,8 +54,8 @@ def test_a_day_without_a_year_is_the_one_that_the_tense_says_or_the_nearest(text
     assert days(text) == [found]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each(
+    "text, found",
     [
         ("Abgabe am 24.12.", ["2026-12-24"]),
         ("vom 3. bis 5. März in Bonn", ["2027-03-03", "2027-03-05"]),
@@ -88,7 +88,7 @@ def test_days_of_other_languages_count(text, found):
     assert days(text) == found
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "recently we moved",

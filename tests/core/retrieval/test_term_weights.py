@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW
+from tests.tables import each
 
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.question import WordForm, parse_question
@@ -87,7 +88,7 @@ def test_the_oftener_a_word_is_written_as_a_name_the_surer_it_is_one(form, a, b)
     assert name_strength(form, low) <= name_strength(form, high)
 
 
-@pytest.mark.parametrize("step", STEPS)
+@each("step", STEPS)
 def test_every_step_can_be_switched_off(step):
     off = FITTED.without(step)
     assert off != FITTED

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.core.retrieval.time_tables import at, rows, shown
+from tests.tables import each
 
 from hybrid_memory.retrieval.time_expressions.parsing import parse_time_expressions
 
@@ -14,8 +14,8 @@ def meant(question, now=NOW):
     return shown(parse_time_expressions(question, now).windows)
 
 
-@pytest.mark.parametrize(
-    ("question", "windows"),
+@each(
+    "question, windows",
     rows("""
     What happened on 2024-05-08?                -> 2024-05-08 to 2024-05-09
     the meeting on 2024-05-08.                  -> 2024-05-08 to 2024-05-09
@@ -69,8 +69,8 @@ def test_a_written_date_is_that_day(question, windows):
     assert meant(question) == windows
 
 
-@pytest.mark.parametrize(
-    ("question", "windows"),
+@each(
+    "question, windows",
     rows("""
     May 2023                         -> 2023-05-01 to 2023-06-01
     May of 2023                      -> 2023-05-01 to 2023-06-01
@@ -134,8 +134,8 @@ def test_months_years_and_their_parts_are_the_calendars(question, windows):
     assert meant(question) == windows
 
 
-@pytest.mark.parametrize(
-    ("now", "question", "windows"),
+@each(
+    "now, question, windows",
     [
         (now.strip(), question, windows)
         for left, windows in rows("""
@@ -191,8 +191,8 @@ def test_a_name_without_a_year_means_the_latest_that_has_begun_unless_the_wordin
     assert meant(question.strip(), at(now)) == windows
 
 
-@pytest.mark.parametrize(
-    ("question", "windows"),
+@each(
+    "question, windows",
     rows("""
     What did we do at Christmas?          -> 2024-12-24 to 2024-12-27
     What did I give Anna for Christmas?   -> 2024-12-24 to 2024-12-27
@@ -228,8 +228,8 @@ def test_feasts_are_computed(question, windows):
     assert meant(question) == windows
 
 
-@pytest.mark.parametrize(
-    ("question", "windows"),
+@each(
+    "question, windows",
     rows("""
     yesterday                          -> 2025-03-18 to 2025-03-19
     today                              -> 2025-03-19 to 2025-03-20

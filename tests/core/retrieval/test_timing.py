@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking_signals
@@ -74,8 +75,8 @@ def test_of_very_many_periods_the_first_count():
     )
 
 
-@pytest.mark.parametrize(
-    ("when", "expected"),
+@each(
+    "when, expected",
     [
         (TimeExpressions(), True),
         (TimeExpressions(asked_state="current"), True),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.names import name_entries
 from hybrid_memory.retrieval.asked_subject import AskedSubject, asked_subject
@@ -38,7 +38,7 @@ def unknown(question, *notes, speaker=None, hidden=0):
     return is_unknown(parse_question(question, NOW, HASHER), lexical, visible)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "Who is Zorana's dentist?",
@@ -111,12 +111,12 @@ TOLD_OTHERWISE = (
 )
 
 
-@pytest.mark.parametrize(("question", "note"), TOLD_OTHERWISE)
+@each("question, note", TOLD_OTHERWISE)
 def test_of_what_is_told_in_other_words_nothing_is_claimed(question, note):
     assert not unknown(question, *NOTES, note)
 
 
-@pytest.mark.parametrize(("question", "note"), TOLD_OTHERWISE)
+@each("question, note", TOLD_OTHERWISE)
 def test_nothing_is_claimed_in_a_store_of_one_note(question, note):
     assert not unknown(question, note)
 
@@ -138,7 +138,7 @@ def test_a_question_in_capitals_is_judged_as_in_lower_case():
     assert unknown("where does zorana live?")
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "Who is Ada's dentist?",
@@ -205,8 +205,8 @@ def test_any_text_is_read_without_an_error(text):
     assert name_entries(text, hasher=HASHER) is not None
 
 
-@pytest.mark.parametrize(
-    ("question", "asked"),
+@each(
+    "question, asked",
     [
         ("Who is Ada's dentist?", AskedSubject(("Ada",))),
         ("What is the retry limit of Heron Lite?", AskedSubject(("Heron", "Lite"))),

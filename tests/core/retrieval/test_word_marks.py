@@ -1,8 +1,8 @@
 """Where the words of a question stand in a text."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.understanding import UnderstoodWord
@@ -15,8 +15,8 @@ def asked(question):
     return [UnderstoodWord(word=one.marked, term=one.term, share=0.1, held=1) for one in words]
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "marked"),
+@each(
+    "question, text, marked",
     [
         ("Who is Ada's dentist?", "Ada's dentists said: ADA", ["Ada's", "dentists", "ADA"]),
         ("東京の天気", "私は東京に住んでいます。天気がいい", ["東京", "天気"]),

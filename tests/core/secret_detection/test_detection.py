@@ -26,6 +26,7 @@ from tests.core.secret_detection.planted import (
     json_part,
     with_check_digit,
 )
+from tests.tables import each
 
 from hybrid_memory import secret_detection
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -37,7 +38,7 @@ PIECES = [*TOKENS.values(), *CARDS, "password is hunter2", "PIN: 4821", "and", "
 LIVES = Path(__file__).parents[2] / "data" / "lives"
 
 
-@pytest.mark.parametrize(("kind", "token"), TOKENS.items(), ids=TOKENS)
+@each("kind, token", TOKENS.items())
 def test_a_token_is_known_by_its_shape(kind, token):
     assert masked(f"The deployment uses {token} since May.") == f"The deployment uses [secret: {kind}] since May."
 
@@ -48,7 +49,7 @@ def test_characters_that_nobody_sees_hide_no_token(hidden):
     assert masked(f"use {token[:20]}{hidden}{token[20:]}{hidden} now") == f"use [secret: GitHub token]{hidden} now"
 
 
-@pytest.mark.parametrize(("shape", "token"), OTHER_TOKENS.items(), ids=OTHER_TOKENS)
+@each("shape, token", OTHER_TOKENS.items())
 def test_a_published_shape_is_known_whole_and_only_whole(shape, token):
     assert [token] == [text[one.start : one.end] for text in [f"uses {token} here"] for one in find_secrets(text)]
     assert kinds_of(f"uses {token[:-1]} here", f"x{token}") == ()
@@ -63,12 +64,12 @@ def test_a_fine_grained_token_of_github_is_one_too():
     assert kinds_of(f"token {FINE_GRAINED}") == ("GitHub token",)
 
 
-@pytest.mark.parametrize("token", [one for kind, one in TOKENS.items() if kind != "private key"])
+@each("token", [one for kind, one in TOKENS.items() if kind != "private key"])
 def test_a_token_inside_a_longer_word_is_none(token):
     assert kinds_of(f"x{token}") == ()
 
 
-@pytest.mark.parametrize("beginning", ["gh" + "p_", "AKI" + "A", "sk-" + "proj-", "glp" + "at-", "np" + "m_"])
+@each("beginning", ["gh" + "p_", "AKI" + "A", "sk-" + "proj-", "glp" + "at-", "np" + "m_"])
 def test_a_row_of_crosses_is_no_token(beginning):
     assert kinds_of(beginning + "X" * 36, beginning + "...") == ()
 
@@ -77,12 +78,12 @@ def test_three_parts_that_begin_like_a_web_token_are_none_without_its_header():
     assert kinds_of(JWT.replace(JWT.split(".")[0], json_part({"id": 1, "name": "nothing"}))) == ()
 
 
-@pytest.mark.parametrize("number", CARDS)
+@each("number", CARDS)
 def test_a_card_number_is_found_as_cards_show_it(number):
     assert masked(f"pays with {number}, until 10/29") == "pays with [secret: card number], until 10/29"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "order 4111111111111112",  # the check digit is wrong
@@ -126,8 +127,8 @@ def test_one_random_number_of_sixteen_digits_in_fifty_could_be_a_card():
     assert found / 5000 < 0.03
 
 
-@pytest.mark.parametrize(
-    ("before", "value", "after"),
+@each(
+    "before, value, after",
     [
         ("The wifi password is ", "hunter2", ", tell nobody."),
         ("The password for the office wifi is ", "Tr0ub4dor&3", " and the guest one differs"),
@@ -176,7 +177,7 @@ def test_a_value_behind_a_word_for_a_secret_is_masked_and_nothing_else(before, v
     assert value not in shown
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "My password is wrong again",
@@ -223,7 +224,7 @@ def test_ordinary_sentences_about_secrets_hold_none(text):
     assert kinds_of(text) == ()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_ordinary_identifiers_are_no_secrets(seed):
     draws = random.Random(seed)
     image = "data:image/png;base64," + drawn(ALNUM + "+/", 400, seed)
@@ -272,8 +273,8 @@ def test_a_value_is_looked_at_together_with_its_name():
     assert kinds_in_json(body) == ("password", "key or token")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value",
     [
         ("api_key", "hunter2zebraQ9"), ("apiKey", "hunter2zebraQ9"), ("secret", "s3cr3tvalue9x"), ("token", "aB3dE6gH9kL2mN5p"),
         ("pin", "4821"), ("card_pin", 4821), ("cvv", "123"), ("CVC", 123), ("passphrase", "blue horse 77"), ("pwd", "Kat1234!"),
@@ -285,8 +286,8 @@ def test_a_name_that_says_secret_makes_its_value_one(name, value):
     assert shown.startswith("[secret: ")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value",
     [
         ("token", "tokenizer-v2"), ("token_count", 4096), ("token", 50256), ("tokens", "abc123def456"), ("secret", "in the safe"),
         ("secret", "vault/prod-2026"), ("pin", 13), ("pin", "GPIO17"), ("pin_code", "560001"), ("spin", "4821"), ("cvv", True),

@@ -156,6 +156,7 @@ def block_of(content, text):
     return 12_288 + (content.index(text.encode()) - 12_288) // 262_144 * 262_144
 
 
+@pytest.mark.slow
 def test_a_block_that_cannot_be_read_is_found_and_the_store_goes_on_being_asked(home, files):
     place = files[DATABASE].index(texts(70, 71)[0].encode())
     damaged(home, files, database=flipped(files[DATABASE], 8 * place))
@@ -168,7 +169,6 @@ def test_a_block_that_cannot_be_read_is_found_and_the_store_goes_on_being_asked(
 
 
 @pytest.mark.stress
-@pytest.mark.timeout(120)
 def test_of_a_destroyed_block_all_other_rows_are_saved_and_the_loss_is_told(home, files):
     place = block_of(files[DATABASE], texts(70, 71)[0])
     content = bytearray(files[DATABASE])

@@ -90,6 +90,7 @@ def test_the_files_as_they_were_found_are_in_quarantine(template, home):
     }
 
 
+@pytest.mark.slow
 def test_a_mended_store_goes_on(template, home):
     path = lay_out(home, {**template.files, LOG: template.files[LOG][:200]})
     store = DuckStore.open(path, FakeClock())

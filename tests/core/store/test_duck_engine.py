@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.store.making import always, memory, put
+from tests.tables import each
 
 import hybrid_memory.store.duck as package
 from hybrid_memory.errors import (
@@ -74,7 +75,7 @@ def error_classes():
     return found
 
 
-@pytest.mark.parametrize("kind", error_classes())
+@each("kind", error_classes())
 def test_every_error_class_of_duckdb_is_translated(kind):
     assert kind in [known for known, _ in BY_CLASS]
     for committing in (False, True):
@@ -89,8 +90,8 @@ def test_a_class_is_looked_up_before_its_bases():
     assert not [(a, b) for at, a in enumerate(kinds) for b in kinds[at + 1 :] if issubclass(b, a)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "expected"),
+@each(
+    "kind, text, expected",
     [
         (duckdb.TransactionException, "Failed to commit: Could not write file: No space left on device", StoreFull),
         (duckdb.TransactionException, "Conflict on update!", ConcurrentModification),
@@ -171,13 +172,13 @@ def test_close_waits_for_a_running_write(duck):
 
     def decide(view):
         inside.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return always(inserts=(Insert(memory("a")),))(view)
 
     outcome = []
     writer = threading.Thread(target=lambda: outcome.append(duck.write("default", None, decide)))
     writer.start()
-    assert inside.wait(10)
+    assert inside.wait(60)
     closer = threading.Thread(target=duck.close)
     closer.start()
     go_on.set()

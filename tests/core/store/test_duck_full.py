@@ -49,7 +49,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(path, open_duck, limit)
         cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=60,
         check=False,
     )
     assert run.stderr == ""
@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_at_a_checkpoint_does_not_break_the_store_for_good(p
         cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=60,
         check=False,
     )
     assert (run.stdout, run.stderr) == ("StoreFull\n30\n", "")

@@ -47,7 +47,7 @@ def mode(file):
 @pytest.mark.slow
 def test_a_second_process_is_refused_and_told_who_has_the_store(duck, path):
     with child(path) as other:
-        out, _ = other.communicate(timeout=20)
+        out, _ = other.communicate(timeout=60)
     assert out.startswith(f"{os.getpid()} the memory store is in use by process {os.getpid()}")
 
 

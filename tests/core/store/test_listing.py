@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.store.making import always, memory, put
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import whole_id
@@ -80,8 +81,8 @@ def test_ids_are_found_by_their_beginning_as_many_as_are_wanted(store):
     assert store.ids_beginning(("default",), "%", 9) == []
 
 
-@pytest.mark.parametrize(
-    ("fields", "state"),
+@each(
+    "fields, state",
     [
         ({}, MemoryState.CURRENT),
         ({"expires_at": START}, MemoryState.EXPIRED),

@@ -3,7 +3,7 @@
 import re
 from dataclasses import fields
 
-import pytest
+from tests.tables import each
 
 from hybrid_memory.model import Memory
 from hybrid_memory.store.duck import memory_table
@@ -21,7 +21,7 @@ def test_the_table_has_the_columns_of_the_list_in_its_order(duck):
         assert session.rows(COLUMNS) == [(field.name, field.type.sql) for field in MEMORY_FIELDS]
 
 
-@pytest.mark.parametrize("name", ["_INSERT", "_INSERT_MANY", "_ONE", "_EIGHT", "_MANY", "_MEMBERS", "_BY_ROWID"])
+@each("name", ["_INSERT", "_INSERT_MANY", "_ONE", "_EIGHT", "_MANY", "_MEMBERS", "_BY_ROWID"])
 def test_a_statement_of_whole_memories_names_each_field(name):
     words = re.findall(r"\w+", getattr(memory_table, name))
     assert [one for one in NAMES if one not in words] == []

@@ -17,7 +17,7 @@ from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.store import offline
 from hybrid_memory.store.offline import OfflineReads
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 class AStore:

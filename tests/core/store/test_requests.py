@@ -94,7 +94,7 @@ def test_readers_beside_a_writer_see_whole_writes_only(store):
         put(store, f"a{number}", f"b{number}")
         if number + 1 == half:  # a look that began before this write may end now; those after it see half of all
             for _ in range(len(seen) + 2):
-                assert looked.acquire(timeout=30)
+                assert looked.acquire(timeout=60)
     done.set()
     reader.join()
     assert torn == []

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.store.making import memory
+from tests.tables import each
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.syncing import ItemState
@@ -69,7 +70,7 @@ def test_a_copy_under_a_longer_name_is_the_same_segment(name):
     assert name_of(name) == NAME.removesuffix(".jsonl")
 
 
-@pytest.mark.parametrize("name", ["notes.jsonl", f".{NAME}.12.part", NAME + ".tmp", f"~{NAME}"])
+@each("name", ["notes.jsonl", f".{NAME}.12.part", NAME + ".tmp", f"~{NAME}"])
 def test_other_files_are_no_segments(name):
     assert name_of(name) is None
 
@@ -89,7 +90,7 @@ def spoilt(**changes):
     return rewritten("abc", 1, "default", lines)
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [{"namespace": "other"}, {"importance": 7}, {"rev": -1}, {"id": ""}, {"extra": 1}],
 )

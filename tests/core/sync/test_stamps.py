@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
 from tests.core.store.making import memory
+from tests.tables import each
 
 from hybrid_memory.model import MemoryId, Tier, Trust, Verdict
 from hybrid_memory.store.audit_notes import fields_of, note_of_change
@@ -79,7 +79,7 @@ def test_every_field_that_can_be_changed_is_told_by_its_note():
     assert set(CHANGES) == {one.name for one in MEMORY_FIELDS if one.changeable} - {"rev"}
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@each("name", CHANGES)
 def test_the_note_of_a_change_tells_which_field_it_was(name):
     before = memory("m1")
     after = replace(before, **{name: CHANGES[name]})

@@ -108,6 +108,7 @@ def play(steps, clocks, order, *, copies):
                 machine.discard()
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @settings(max_examples=4, **CHECKS)
 @given(*CASES)

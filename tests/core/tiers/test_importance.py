@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind
@@ -39,8 +40,8 @@ def test_a_directive_never_makes_it_less_important(text, age):
     assert heuristic_importance(f"{text}\nAlways remember this.", age=age) >= heuristic_importance(text, age=age)
 
 
-@pytest.mark.parametrize(
-    ("more", "less"),
+@each(
+    "more, less",
     [
         ("I am allergic to peanuts", "the bus was green"),
         ("Never deploy on a Friday", "they deployed something"),

@@ -36,7 +36,7 @@ def completed(words, home):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=True,
     )
     return done.stdout.split()

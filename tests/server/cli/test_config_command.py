@@ -6,7 +6,7 @@ import tomllib
 import pytest
 from typer.testing import CliRunner
 
-from hybrid_memory.settings import ClientSettings, StoreSettings
+from hybrid_memory.settings import OWN_NOTES, ClientSettings, StoreSettings
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.cli.config import _OFTEN
 
@@ -38,7 +38,7 @@ def seen(home):
 
 def test_every_setting_of_the_program_is_shown_with_what_it_means(home):
     shown = seen(home)["settings"]
-    names = {*ClientSettings.model_fields, *StoreSettings.model_fields} - {"hooks"}
+    names = {*ClientSettings.model_fields, *StoreSettings.model_fields} - {"hooks"} - OWN_NOTES
     assert names <= shown.keys()
     assert all(one["meaning"] for one in shown.values())
 
@@ -54,10 +54,10 @@ def test_a_person_sees_about_twenty_settings_and_all_of_them_if_asked(home):
 
 
 def test_a_setting_that_somebody_turned_or_that_is_wrong_is_always_shown(home, monkeypatch):
-    assert not {"requests_waiting", "alpha"} & {*names(run(home))}
-    (home / "config.toml").write_text("requests_waiting = 7\n")
+    assert not {"short_term_buffer", "alpha"} & {*names(run(home))}
+    (home / "config.toml").write_text("short_term_buffer = 7\n")
     monkeypatch.setenv("HYBRID_MEMORY_ALPHA", "heavy")
-    assert {"requests_waiting", "alpha"} <= {*names(run(home))}
+    assert {"short_term_buffer", "alpha"} <= {*names(run(home))}
 
 
 def test_what_is_shown_first_are_settings(home):
@@ -95,6 +95,19 @@ def test_names_that_are_no_setting_are_told_with_the_nearest(home, monkeypatch):
     unknown = {one["name"]: one["nearest"] for one in seen(home)["unknown"]}
     assert unknown == {"HYBRID_MEMORY_NAMSPACE": "HYBRID_MEMORY_NAMESPACE", "keep_bakups": "keep_backups"}
     assert "keep_bakups" in run(home).stderr
+
+
+def test_a_setting_of_an_earlier_version_is_told_and_can_be_taken_out_but_not_set(home, monkeypatch):
+    (home / "config.toml").write_text("linger_seconds = 7\n")
+    monkeypatch.setenv("HYBRID_MEMORY_CONNECTIONS", "7")
+    assert [(one["name"], one["former"]) for one in seen(home)["unknown"]] == [
+        ("HYBRID_MEMORY_CONNECTIONS", True),
+        ("linger_seconds", True),
+    ]
+    assert f"linger_seconds in {home / 'config.toml'} is no longer used" in run(home).stderr
+    assert run(home, "set", "linger_seconds", "5").exit_code == 2
+    assert run(home, "unset", "linger_seconds").exit_code == 0
+    assert (home / "config.toml").read_text() == ""
 
 
 def test_a_value_that_cannot_be_used_is_shown_with_what_is_wrong(home, monkeypatch):

@@ -16,6 +16,7 @@ import pytest
 import typer
 from tests.server.hubs import short_folder
 from tests.server.raw import started
+from tests.tables import each
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
@@ -56,22 +57,21 @@ class Apart:
 ROWS: dict[str, Row | Apart] = {
     "install": Row("cursor --dry-run", "cursor", "no-such-client"),
     "recall": Row("'Where is the piano?'", PIANO, "violin --limit 0"),
-    "search": Row("'Where is the piano?'", PIANO, "'Where is the piano?' --since 'no such day'", 1, "invalid_input"),
-    "timeline": Row("--limit 200", PIANO, "--by nothing"),
-    "tiers": Row("", PIANO, "--namespace ''", 1, "invalid_input"),
+    "inspect search": Row(
+        "'Where is the piano?'", PIANO, "'Where is the piano?' --since 'no such day'", 1, "invalid_input"
+    ),
+    "inspect timeline": Row("--limit 200", PIANO, "--by nothing"),
+    "inspect tiers": Row("", PIANO, "--namespace ''", 1, "invalid_input"),
     "remember": Row("Ada likes tea", "Ada likes tea", "''", 1, "invalid_input"),
     "list": Row("--limit 1000", PIANO, "--forgotten --all"),
     "show": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "correct": Row("{id} 'The violin was sold'", "The violin was sold", "absent 'It was sold'", 1, "not_found"),
     "forget": Row("{id}", VIOLIN, "absent", 1, "not_found"),
-    "restore-memory": Row("{forgotten}", VIOLIN, "absent", 1, "not_found"),
     "pin": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "merge": Row("{id} {other} --text 'All instruments'", "All instruments", "{id} --text alone", 1, "invalid_input"),
     "split": Row("{id} 'It is old' 'It is brown'", "It is brown", "{id} 'It is old'", 1, "invalid_input"),
-    "judge": Row("true {id}", VIOLIN, "untrue absent", 1, "not_found"),
     "undo": Row("{act}", "", "no-such-act", 1, "not_found"),
     "reflect": Row("--insights {insight}", "It is a quiet house", "--insights nothing-here.json"),
-    "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "import": Row("{lines} --yes", "new: 1", "{new}", 1, "invalid_input"),
     "export": Row("{new}", "memories: ", "{folder}", 1, "invalid_input"),
     "sync": Row("{shared}", "sent: ", "{new}", 1, "invalid_input"),
@@ -80,14 +80,13 @@ ROWS: dict[str, Row | Apart] = {
     "eval": Row("{questions} --embedder static", "static\t1\t1\t0\t1\t", "{lines}", 1, "invalid_input"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
-    "migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
+    "postgres migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
     "purge": Row("{id} --yes", "gone for good: ", "absent --yes", 1, "not_found"),
     "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
-    "reembed": Row("", "have vectors of", "--to no-such-model", 1, "invalid_input"),
     "config": Row("", "keep_backups", "--no-such"),
     "config get": Row("keep_backups", "10", "no-such", 1, "invalid_input"),
-    "config set": Row("linger_seconds 5", "linger_seconds = 5.0", "keep_backups 0"),
-    "config unset": Row("linger_seconds", "linger_seconds = 5", "no-such"),
+    "config set": Row("episode_days 30", "episode_days = 30.0", "keep_backups 0"),
+    "config unset": Row("episode_days", "episode_days = 90", "no-such"),
     "embedder list": Row("--here", "static", "--no-such"),
     "embedder status": Row("", "vectors of", "--no-such"),
     "embedder use": Row("static", "works on this machine", "no-such-model", 1, "invalid_input"),
@@ -97,11 +96,11 @@ ROWS: dict[str, Row | Apart] = {
     "token create": Row("{unused} --expires 90d", "hmm_", "laptop --expires soon", 1, "invalid_input"),
     "token list": Row("", "", "--no-such"),
     "token revoke": Row("{token}", "is revoked", "nobody", 1, "invalid_input"),
-    "store prepare": Apart("tests/postgres/test_prepare_command.py", "postgresql://localhost/memory"),
+    "postgres prepare": Apart("tests/postgres/test_prepare_command.py", "postgresql://localhost/memory"),
     "demo": Apart(
         "the command is a test itself: it checks each step and ends with 1 when one is not as promised", "--no-such"
     ),
-    "inspect": Apart("tests/server/page/test_inspect_command.py", "--port nine"),
+    "inspect": Apart("tests/inspector/test_command.py", "--port nine"),
     "serve": Apart("tests/server/test_process.py", ""),
     "hook": Apart("tests/server/hooks/test_program.py", ""),
 }
@@ -263,7 +262,7 @@ def test_every_command_has_a_row_and_every_row_a_command():
     assert sorted(ROWS) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"serve", "hook"}))  # clients write those
+@each("name", sorted(COMMANDS.keys() - {"serve", "hook"}))  # clients write those
 def test_options_may_stand_before_a_command(name):
     assert role_of(["--home", "folder", *name.split()]) == "commands"
     assert GROUP._command_first(["--json", *name.split(), "--yes"]) == [*name.split(), "--json", "--yes"]
@@ -273,7 +272,7 @@ def test_a_value_that_is_called_like_a_command_is_none():
     assert role_of(["--home", "status", "--namespace", "list"]) == "relay"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_has_an_example_of_its_use_and_a_place_in_the_help(name):
     command = COMMANDS[name]
     assert f"hybrid-memory-mcp {name}" in command.epilog

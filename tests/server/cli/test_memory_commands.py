@@ -74,11 +74,24 @@ def test_a_memory_is_split_by_the_lines_of_stdin(memory, done):
 
 def test_what_ended_is_over_since_that_day(memory, done):
     one = memory.keep("Ada lives in Rome").id
-    (told,) = done("judge", "ended", one, "--until", "2020-01-01")["memories"]
+    (told,) = done("correct", "--ended", one, "--until", "2020-01-01")["memories"]
     assert (told["state"], told["verdict"]) == ("expired", "ended")
 
 
-@pytest.mark.parametrize("command", [["forget"], ["pin"], ["judge", "true"], ["judge", "untrue"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["correct", "06h082aa7p"],
+        ["correct", "--true", "--untrue", "06h082aa7p"],
+        ["correct", "--untrue", "--until", "2020-01-01", "06h082aa7p"],
+        ["show", "--history", "06h082aa7p", "06h0877v2h"],
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(run, wrong):
+    assert run(*wrong).exit_code == 2
+
+
+@pytest.mark.parametrize("command", [["forget"], ["pin"], ["correct", "--true"], ["correct", "--untrue"]])
 def test_an_undo_without_more_takes_back_what_was_done_last(memory, done, command):
     one = memory.keep("Ada lives in Rome", memory_type=MemoryType.LONG_TERM).id
     before = done("show", one)["memories"]
@@ -268,7 +281,7 @@ def test_show_and_history_name_the_program_of_a_conversation(run, memory):
     one = memory.keep("first", session="claude-code:d108ae34")
     told = "Claude Code (claude-code:d108ae34)"
     assert f"session: {told}" in run("show", one.id).stdout.splitlines()
-    assert f"session {told}" in run("history", one.id).stdout
+    assert f"session {told}" in run("show", "--history", one.id).stdout
 
 
 def test_show_takes_several_ids_and_beginnings_of_ids(done, memory):
@@ -300,16 +313,16 @@ def test_a_version_that_was_replaced_or_is_forgotten_is_not_corrected(run, done,
     new = done("correct", old.id, "It is at one")["memory"]["id"]
     assert f"was replaced by {new}" in run("correct", old.id, "x").stderr
     done("forget", new)
-    assert "`restore-memory` brings it back" in run("correct", new, "x").stderr
+    assert "`forget --restore` brings it back" in run("correct", new, "x").stderr
 
 
 def test_what_is_forgotten_comes_back_by_the_command_that_is_told(run, done, memory):
     first, second = memory.keep("first"), memory.keep("second")
     told = run("forget", first.id, second.id)
     assert [line.split("\t")[0] for line in told.stdout.splitlines()] == [first.id, second.id]
-    assert f"restore-memory {first.id} {second.id} --home" in told.stderr
+    assert f"forget --restore {first.id} {second.id} --home" in told.stderr
     assert listed(done) == []
-    assert [one["id"] for one in done("restore-memory", first.id, second.id)["memories"]] == [first.id, second.id]
+    assert [one["id"] for one in done("forget", "--restore", first.id, second.id)["memories"]] == [first.id, second.id]
     assert len(listed(done)) == 2
 
 
@@ -391,7 +404,7 @@ def test_recall_is_narrowed_by_what_is_asked(done, memory):
 
 def test_history_goes_by_the_beginning_of_an_id_too(done, memory):
     one = memory.keep("The violin is in the attic")
-    assert done("history", one.id[:16])["id"] == one.id
+    assert done("show", "--history", one.id[:16])["id"] == one.id
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 from typer.testing import CliRunner
 
 from hybrid_memory.errors import ConfirmationNeeded, StoreLocked, StoreMissing, error_code
@@ -26,7 +27,7 @@ def test_shown_text_has_no_character_that_acts_on_a_terminal(text):
         assert unicodedata.bidirectional(one) not in ACTS
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "¿Dónde?",

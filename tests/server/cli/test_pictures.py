@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from tests.tables import each
 
 from hybrid_memory_mcp.cli import pictures
 from hybrid_memory_mcp.cli.pictures import ASCII, UNICODE
@@ -115,8 +115,8 @@ def test_a_life_is_as_wide_as_its_terminal(stages, width):
     assert rows[-1].cell_len <= width
 
 
-@pytest.mark.parametrize(
-    ("encoding", "dumb", "glyphs"),
+@each(
+    "encoding, dumb, glyphs",
     [
         ("utf-8", False, UNICODE),
         ("utf-8", True, ASCII),

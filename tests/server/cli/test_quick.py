@@ -7,6 +7,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock
@@ -95,7 +96,7 @@ def test_what_people_mostly_type_is_read_without_typer(command, arguments, monke
     assert by_quick(command, arguments) == by_typer(command, arguments, monkeypatch) is not None
 
 
-@pytest.mark.parametrize("wrong", [["--no-such"], ["-h"], ["--limit"], ["--since", "yesterday"], ["-"], ["--home="]])
+@each("wrong", [["--no-such"], ["-h"], ["--limit"], ["--since", "yesterday"], ["-"], ["--home="]])
 def test_what_is_not_plain_is_left_to_typer(wrong):
     assert by_quick("recall", ["Ada", *wrong]) is None
 

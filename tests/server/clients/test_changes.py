@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.clients.documents import json_documents, toml_documents
+from tests.tables import each
 
 from hybrid_memory_mcp.clients import changes, jsonc, toml_text
 from hybrid_memory_mcp.clients.changes import ForeignEntry, Parts, install, uninstall
@@ -109,8 +110,8 @@ def test_toml_that_got_a_table_in_between_loses_ours_alone(text):
     assert left.startswith(text.rstrip("\r\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
+@each(
+    "text, line",
     [
         ('{\n  "a": 1\n  "b": 2\n}', 3),
         ('{\n  "a": {\n    "b": 1,\n', 4),
@@ -135,7 +136,7 @@ def test_a_damaged_toml_is_refused_with_its_line(text, line):
     assert refused.value.line == line
 
 
-@pytest.mark.parametrize("text", ["[]", '"x"', '{"mcpServers": []}', '{"mcpServers": "off"}'])
+@each("text", ["[]", '"x"', '{"mcpServers": []}', '{"mcpServers": "off"}'])
 def test_a_text_of_another_shape_is_refused(text):
     with pytest.raises(UnexpectedShape):
         install(text, SERVERS)
@@ -156,7 +157,7 @@ def test_what_a_person_added_to_our_entry_stays_when_it_is_brought_up_to_date():
     assert entry["command"] == COMMAND[0]
 
 
-@pytest.mark.parametrize(
+@each(
     "entry",
     [
         {"command": "hybrid-memory-mcp"},
@@ -179,7 +180,7 @@ def test_every_way_to_start_this_memory_counts_as_ours(entry):
     assert changes.is_ours(entry)
 
 
-@pytest.mark.parametrize(
+@each(
     "entry",
     [
         {"command": "npx", "args": ["@modelcontextprotocol/server-memory"]},
@@ -262,9 +263,7 @@ def test_what_a_person_changed_in_a_hook_of_ours_stays_and_only_what_it_runs_is_
     )
 
 
-@pytest.mark.parametrize(
-    "around", ["{}", "A=1 B='x y' {}", "{} && notify-send done", "{} 2>/dev/null", "A=1 {} | tee log"]
-)
+@each("around", ["{}", "A=1 B='x y' {}", "{} && notify-send done", "{} 2>/dev/null", "A=1 {} | tee log"])
 def test_what_a_person_wrote_around_a_hook_of_ours_in_a_shells_line_stays(around):
     line = "/old/hybrid-memory-mcp hook stop --client gemini --home /old"
     text = json.dumps({"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": around.format(line)}]}]}})

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.clients import command
@@ -78,8 +79,8 @@ def test_what_uvx_ran_out_of_a_file_or_an_address_is_started_and_kept_out_of_tha
     assert start.keep == source
 
 
-@pytest.mark.parametrize(
-    ("start", "of_hooks"),
+@each(
+    "start, of_hooks",
     [
         (("/opt/hybrid-memory-mcp",), ("/opt/hybrid-memory-mcp",)),
         (("/usr/bin/uvx", "hybrid-memory-mcp"), ("/usr/bin/uvx", "--offline", "--quiet", "hybrid-memory-mcp")),

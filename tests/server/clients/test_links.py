@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp.clients.links import links
 
@@ -41,6 +42,6 @@ def test_gooses_link_names_command_and_arguments():
     assert (given["cmd"], given["arg"]) == ("uvx", "hybrid-memory-mcp")
 
 
-@pytest.mark.parametrize("title", list(links()))
+@each("title", list(links()))
 def test_the_page_has_the_link(title):
     assert f"]({links()[title]})" in PAGE

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hybrid_memory_mcp.hooks import program
 
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 60
 
 NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "stop": "Stop"}
 

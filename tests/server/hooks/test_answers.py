@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp.hooks.answers import answer
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, EVENTS
@@ -15,19 +16,19 @@ def told(client, event, context="", kept=0, loaded=0):
     return json.loads(said) if said else None
 
 
-@pytest.mark.parametrize(("client", "event"), PAIRS)
+@each("client, event", PAIRS)
 def test_where_nothing_was_kept_or_loaded_nothing_is_printed(client, event):
     assert answer(client, event, "", kept=0, loaded=0) == b""
 
 
-@pytest.mark.parametrize(("client", "event"), PAIRS)
+@each("client, event", PAIRS)
 def test_nothing_that_is_printed_can_hold_a_conversation_up(client, event):
     said = told(client, event, "context", 2, 3) or {}
     assert not {"decision", "continue", "stopReason", "reason", "followup_message", "permission"} & set(said)
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
-@pytest.mark.parametrize("event", ["session-start", "prompt"])
+@each("client", ["claude-code", "codex", "gemini"])
+@each("event", ["session-start", "prompt"])
 def test_context_and_a_word_for_the_person(client, event):
     assert told(client, event, "known", 2, 3) == {
         "systemMessage": "Memory: 2 kept, 3 loaded",
@@ -52,6 +53,6 @@ def test_cursor_takes_context_at_the_start_and_a_message_before_it_compacts():
     assert told("cursor", "prompt", "known", 2, 3) is told("cursor", "stop", "", 2) is None
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@each("event", EVENTS)
 def test_windsurf_gives_nothing_to_its_model(event):
     assert told("windsurf", event, "known", 2, 3) is None

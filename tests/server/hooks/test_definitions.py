@@ -6,6 +6,7 @@ import json
 import sys
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory_mcp.hooks.definitions import BESIDE, EVENT_NAMES, TOOL_EVENTS, hooks_for
 
@@ -19,14 +20,12 @@ POST_TOOL = {
 }
 
 
-@pytest.mark.parametrize(
-    "client", ["claude-desktop", "vscode", "zed", "opencode", "copilot", "lmstudio", "generic", ""]
-)
+@each("client", ["claude-desktop", "vscode", "zed", "opencode", "copilot", "lmstudio", "generic", ""])
 def test_a_client_without_hooks_gets_none(client: str) -> None:
     assert hooks_for(client, [PROGRAM]) is None
 
 
-@pytest.mark.parametrize("client", EVENT_NAMES)
+@each("client", EVENT_NAMES)
 def test_each_client_gets_its_own_names_of_events_as_plain_json(client: str) -> None:
     hooks = hooks_for(client, [PROGRAM])
     assert hooks is not None

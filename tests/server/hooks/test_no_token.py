@@ -91,6 +91,7 @@ def test_nothing_was_asked_of_the_client(session):
     ] == []
 
 
+@pytest.mark.slow
 def test_no_process_of_the_session_looked_for_a_network(session):
     assert session["network"] == ""
 

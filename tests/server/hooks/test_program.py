@@ -52,7 +52,7 @@ class AnsweringHub(FakeHub):
     "given",
     [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"{}" * 2, b"[" * 100_000, b'{"session_id": {}}', b" " * 100],
 )
-@pytest.mark.parametrize("event", ["session-start", "stop"])
+@pytest.mark.parametrize("event", ["session-start", pytest.param("stop", marks=pytest.mark.daily)])
 def test_any_input_is_answered_with_nothing(home, event, given):
     """Nothing was ever said, so nothing is known."""
     assert run_hook(home, event, given=given) == b""
@@ -72,7 +72,7 @@ def test_any_input_is_answered_with_nothing(home, event, given):
 )
 def test_any_arguments_are_answered_with_nothing(home, arguments):
     command = [sys.executable, "-m", "hybrid_memory_mcp", "hook", *arguments]
-    done = subprocess.run(command, input=b"{}", capture_output=True, env=environment(home), timeout=20, check=False)
+    done = subprocess.run(command, input=b"{}", capture_output=True, env=environment(home), timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not home.exists()
 
@@ -82,7 +82,7 @@ def test_any_arguments_are_answered_with_nothing(home, arguments):
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "1>/dev/full"])
 def test_closed_streams_are_no_error(home, closed):
     line = f"{sys.executable} -m hybrid_memory_mcp hook session-start --client codex {closed}; exit $?"
-    done = subprocess.run(["/bin/sh", "-c", line], input=b"{}", env=environment(home), timeout=20, check=False)
+    done = subprocess.run(["/bin/sh", "-c", line], input=b"{}", env=environment(home), timeout=60, check=False)
     assert done.returncode == 0
 
 
@@ -99,7 +99,7 @@ def test_without_a_home_folder_it_ends_well():
     command = [sys.executable, "-m", "hybrid_memory_mcp", "hook", "prompt", "--client", "codex"]
     bare = environment("/nonexistent/store")
     del bare["HYBRID_MEMORY_HOME"]
-    done = subprocess.run(command, input=b"{}", capture_output=True, env=bare, timeout=20, check=False)
+    done = subprocess.run(command, input=b"{}", capture_output=True, env=bare, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, b"")
 
 

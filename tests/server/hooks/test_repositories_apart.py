@@ -85,6 +85,15 @@ def brief(home, folder, session, client="claude-code"):
     return Conversation(home, client, session, folder).start()
 
 
+def each_once(*cases):
+    """Return every client with the first case and every case with the first client; the other pairs run daily."""
+    return [
+        pytest.param(client, case, marks=[] if client == CLIENTS[0] or case == cases[0] else [pytest.mark.daily])
+        for client in CLIENTS
+        for case in cases
+    ]
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_is_said_in_one_repository_is_not_in_the_brief_of_another(home, repositories, client):
     contoso, blog = repositories
@@ -136,8 +145,7 @@ def test_a_server_of_another_repository_finds_none_of_its_memories_by_any_tool(h
     assert "Oracle" not in json.dumps(answers)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("event", ["prompt", "stop", "pre-compact", "session-end"])
+@pytest.mark.parametrize(("client", "event"), each_once("prompt", "stop", "pre-compact", "session-end"))
 def test_a_conversation_that_goes_to_another_folder_stays_where_it_began(home, repositories, client, event):
     contoso, blog = repositories
     talk = Conversation(home, client, "first", contoso)
@@ -151,8 +159,7 @@ def test_a_conversation_that_goes_to_another_folder_stays_where_it_began(home, r
     assert seen == [True, False, False]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("switch", ["off = true", "read_only = true"])
+@pytest.mark.parametrize(("client", "switch"), each_once("off = true", "read_only = true"))
 def test_no_cd_gets_past_the_switches_of_the_folder_where_a_conversation_began(home, repositories, client, switch):
     contoso, blog = repositories
     (contoso / MARKER).write_text(switch + "\n")

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_mcp.hooks.tool_calls import EVENTS, read_agent, read_call
 
@@ -56,17 +57,17 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize(("told", "code", "printed"), FAILED.values(), ids=FAILED)
+@each("told, code, printed", FAILED.values())
 def test_a_command_that_failed_has_what_it_printed(told, code, printed):
     assert read_call("post-tool", told, exit_code=code).error == printed
 
 
-@pytest.mark.parametrize(("told", "code"), WORKED.values(), ids=WORKED)
+@each("told, code", WORKED.values())
 def test_a_command_that_worked_has_no_error(told, code):
     assert read_call("post-tool", told, exit_code=code).error is None
 
 
-@pytest.mark.parametrize("told", UNKNOWN.values(), ids=UNKNOWN)
+@each("told", UNKNOWN.values())
 def test_of_a_command_that_still_runs_or_was_stopped_nobody_knows_how_it_ended(told):
     assert read_call("post-tool", told) is None
 

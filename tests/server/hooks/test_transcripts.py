@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_mcp.hooks import transcripts
 from hybrid_memory_mcp.hooks.transcripts import exit_code_of, read_turns
@@ -24,8 +25,8 @@ def line(text, **more):
     return json.dumps({"type": "user", "message": message, "timestamp": "2026-11-22T10:00:00Z"} | more) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("client", "sample", "said"),
+@each(
+    "client, sample, said",
     [
         (
             "claude-code",

@@ -1,15 +1,15 @@
 """What a person typed, without what clients and hooks put around it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_mcp.hooks.typed import FENCE, LONGEST_TURN, typed_text
 
 SAID = "I prefer tabs."
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         SAID,
@@ -25,7 +25,7 @@ def test_what_stands_around_the_words_is_no_part_of_them(text):
     assert typed_text(text) == SAID
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -50,7 +50,7 @@ def test_commands_notices_and_context_hold_no_word_of_the_person(text):
     assert typed_text(text) == ""
 
 
-@pytest.mark.parametrize("text", ["/home/ada is my folder", "a < b and b > c", "I use <b>bold</b> in notes", "3 / 4"])
+@each("text", ["/home/ada is my folder", "a < b and b > c", "I use <b>bold</b> in notes", "3 / 4"])
 def test_what_only_looks_like_a_command_or_an_element_stays(text):
     assert typed_text(text) == text
 

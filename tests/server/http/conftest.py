@@ -81,7 +81,7 @@ class Raw:
                 answer.body += message.get("body", b"")
 
         scope = {"type": "http", "method": method, "path": path, "query_string": query, "headers": pairs}
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await self.app(scope, receive, send)
         return answer
 
@@ -196,7 +196,7 @@ def at_socket(tmp_path_factory, quick_uvicorn):
             headers = {"authorization": f"Bearer {token}"}
             transport = httpx2.AsyncHTTPTransport(uds=str(place))
             async with (
-                httpx2.AsyncClient(transport=transport, headers=headers, timeout=10) as http,
+                httpx2.AsyncClient(transport=transport, headers=headers, timeout=60) as http,
                 Client(streamable_http_client(URL, http_client=http), **options) as client,
             ):
                 yield client

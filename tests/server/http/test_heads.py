@@ -4,6 +4,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_mcp.runtime.http_heads import head_problem
 
@@ -46,7 +47,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("received", HARMLESS)
+@each("received", HARMLESS)
 def test_usual_heads_are_taken(received):
     assert head_problem(received, LIMIT) is None
 
@@ -73,7 +74,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_what_two_programs_could_read_differently_is_refused(name):
     assert head_problem(REFUSED[name], LIMIT) == 400
 
@@ -86,7 +87,7 @@ def test_any_bytes_are_looked_at_without_failing(received, limit):
 async def answer_of(path, sent):
     async with await anyio.connect_unix(path) as stream:
         await stream.send(sent)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             return (await stream.receive()).split(b"\r\n")[0]
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 from tests.server.raw import MODERN, started
+from tests.tables import each
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
@@ -21,7 +22,6 @@ from hybrid_memory_mcp.http.settings import HttpSettings, read_http_options
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
-    pytest.mark.timeout(120),
 ]
 
 
@@ -55,7 +55,7 @@ class Server:
         self.opened = []
 
     def ask(self, method, *, token=None, **params):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {
             "Authorization": f"Bearer {token or self.token}",
             "Accept": "application/json, text/event-stream",
@@ -73,7 +73,7 @@ class Server:
 
     def older(self, method, session=None, *, verb="POST", **message):
         """Send a message of the older protocol, or ask for the stream of news; returns the answer, which is not read."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {
             "Authorization": f"Bearer {self.token}",
             "Accept": "application/json, text/event-stream",
@@ -120,7 +120,7 @@ def serving(home, token, *more):
         with closing_all(server.opened):
             yield server
         process.send_signal(signal.SIGTERM)
-        assert process.wait(15) == 0
+        assert process.wait(60) == 0
         assert "Traceback" not in process.stderr.read()
     finally:
         process.kill()
@@ -191,7 +191,7 @@ def test_a_server_that_has_to_make_room_says_so_and_fails(tmp_path, token):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
         assert "serving" in first.stderr.readline()
         with serving(tmp_path, token) as second:
-            assert first.wait(15) == 1
+            assert first.wait(60) == 1
             assert "took the store over" in first.stderr.read()
             assert second.ask("tools/list")[0] == 200
 
@@ -203,19 +203,19 @@ def test_a_port_that_is_taken_is_told():
             listen(settings)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "memory.example"])  # noqa: S104 - it is refused
+@each("host", ["0.0.0.0", "::", "192.168.1.7", "memory.example"])  # noqa: S104 - it is refused
 def test_an_address_that_others_reach_needs_a_word(host):
     with pytest.raises(InvalidInput, match="not encrypted"):
         read_http_options(["serve", "--http", "--host", host])
     assert read_http_options(["serve", "--http", "--host", host, "--allow-remote"])[1].host == host
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+@each("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_this_machine_alone_needs_none(host):
     assert read_http_options(["serve", "--http", "--host", host])[1].host == host
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         ["--namespace", "work"],

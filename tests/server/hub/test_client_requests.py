@@ -158,7 +158,7 @@ def test_what_is_over_the_limits_is_refused_and_the_rest_is_answered(home, servi
 
 def test_a_flood_of_one_client_leaves_room_for_another(home, service):
     with (
-        ThreadedHub(home, service, calls_at_once=3, calls_of_a_client=2) as hub,
+        ThreadedHub(home, service, calls_of_a_client=2) as hub,
         hub.connected(relay=RELAYS[0], arguments=["--session", "flood"]) as flood,
         hub.connected(relay=RELAYS[1], arguments=["--session", "other"]) as other,
     ):

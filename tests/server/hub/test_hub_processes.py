@@ -15,7 +15,6 @@ from tests.server.raw import started
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals"),
-    pytest.mark.timeout(120),
 ]
 
 

@@ -15,7 +15,6 @@ from tests.stress.processes import is_alive
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP"),
-    pytest.mark.timeout(120),
 ]
 
 
@@ -166,7 +165,7 @@ def test_a_stopped_http_server_is_named_to_relays_old_and_new_and_to_commands_an
         assert old.call(12, "write_memory", content="Grace plays the organ")["isError"] is False
         assert len(old.call(13, "read_memories", query="cello", limit=100)["structuredContent"]["memories"]) == 2
         server.terminate()
-        assert server.wait(15) == 0
+        assert server.wait(60) == 0
     assert not (store / "hub.http").exists()
 
 

@@ -80,7 +80,7 @@ class Machines:
         return done.returncode == 0, done.stdout + done.stderr
 
     def prepare(self, later):
-        return self.command("store", "prepare", self._database.address_of("keeper"), "--role", "hub", later=later)
+        return self.command("postgres", "prepare", self._database.address_of("keeper"), "--role", "hub", later=later)
 
 
 class Client:

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from tests.server.hubs import FakeRelay, ThreadedHub
+from tests.tables import each
 
 from hybrid_memory_mcp.admin.hub_client import call_hub
 from hybrid_memory_mcp.hub.store_choice import choice_of
@@ -100,7 +101,7 @@ def test_a_command_that_means_another_store_does_its_work_alone(home, service, m
         assert call_hub(home, "default", "status", {}, lambda *_: None) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         f"postgresql://hub:{SECRET}@db.example/team",

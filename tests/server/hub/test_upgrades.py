@@ -20,7 +20,6 @@ from hybrid_memory_mcp.relay.connecting import hub_is_running
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals"),
 ]
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCNotification
+from tests.tables import each
 
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 from hybrid_memory_mcp.relay.protocol import MAX_MESSAGE_BYTES, LineSplitter, Oversized
@@ -68,13 +69,13 @@ IGNORED = [
 ]
 
 
-@pytest.mark.parametrize("line", IGNORED)
+@each("line", IGNORED)
 def test_blank_lines_notifications_and_answers_get_no_answer(line):
     assert read_line(line) is None
 
 
-@pytest.mark.parametrize(
-    ("line", "request_id"),
+@each(
+    "line, request_id",
     [
         (b"garbage", None),
         (b"{", None),
@@ -98,7 +99,7 @@ def test_what_is_no_json_is_answered_under_its_id_where_that_can_be_known(line, 
     assert (read.id, read.error.code) == (request_id, -32700)
 
 
-@pytest.mark.parametrize("line", [b"5", b'"x"', b"null", b"{}", b'{"method":5}', b'{"jsonrpc":"2.0","params":{}}'])
+@each("line", [b"5", b'"x"', b"null", b"{}", b'{"method":5}', b'{"jsonrpc":"2.0","params":{}}'])
 def test_json_that_is_no_message_is_answered(line):
     read = read_line(line)
     assert (read.id, read.error.code) == (None, -32600)
@@ -111,8 +112,8 @@ def test_a_byte_order_mark_and_a_carriage_return_do_no_harm(line):
     assert read_line(line).message.id == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "request_id"),
+@each(
+    "line, request_id",
     [
         (b'{"jsonrpc":"2.0","id":7,"method":5}', 7),
         (b'{"id":"seven","method":"ping"}', "seven"),

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.mcp_api.moments import CallTime
@@ -41,10 +42,8 @@ def test_a_date_outside_the_calendar_is_refused():
             moment(text, zone=timezone(timedelta(hours=14 if text < "1" else -14)))
 
 
-@pytest.mark.parametrize(
-    "offset", ["+99:99", "+24:00", "-77:00", "+9999", " +23:59", "+14:01", "-15", "+02:60", "+24:00:00"]
-)
-@pytest.mark.parametrize("clock", ["T00:00:00", "T00:00", " 00:00", "T00", "T0000"])
+@each("offset", ["+99:99", "+24:00", "-77:00", "+9999", " +23:59", "+14:01", "-15", "+02:60", "+24:00:00"])
+@each("clock", ["T00:00:00", "T00:00", " 00:00", "T00", "T0000"])
 def test_an_offset_that_no_place_has_is_refused_and_not_left_out(clock, offset):
     with pytest.raises(InvalidInput, match="offset"):
         moment(f"2024-06-01{clock}{offset}")
@@ -56,13 +55,13 @@ def test_a_second_that_no_minute_has_is_refused_and_not_left_out(text):
         moment(text)
 
 
-@pytest.mark.parametrize("offset", ["+14:00", "-12:00", "+05:45", "-0330", " +02:00", "Z"])
+@each("offset", ["+14:00", "-12:00", "+05:45", "-0330", " +02:00", "Z"])
 def test_an_offset_of_a_place_is_taken(offset):
     assert moment(f"2024-06-01T10:30:00{offset}").utcoffset() is not None
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
+@each(
+    "said, meant",
     [
         ("yesterday", "Sat 2026-11-21 00:00:00"),
         ("Yesterday.", "Sat 2026-11-21 00:00:00"),
@@ -89,8 +88,8 @@ def test_a_moment_may_be_said_in_words(said, meant):
     assert told(said) == meant
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
+@each(
+    "said, meant",
     [
         ("last week", "Mon 2026-11-09 00:00:00"),
         ("March", "Sun 2026-03-01 00:00:00"),
@@ -103,8 +102,8 @@ def test_since_is_the_beginning_of_what_is_named(said, meant):
     assert told(said, "begin") == meant
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
+@each(
+    "said, meant",
     [
         ("in 3 days", "Wed 2026-11-25 15:30:00"),
         ("10 days from now", "Wed 2026-12-02 15:30:00"),
@@ -124,7 +123,7 @@ def test_an_end_is_the_last_moment_of_what_is_to_come(said, meant):
     assert told(said, "end") == meant
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "banana",
@@ -144,14 +143,14 @@ def test_what_names_no_moment_or_several_is_refused_with_what_to_write(said):
         moment(said)
 
 
-@pytest.mark.parametrize("said", ["last week", "in March", "2025", "since Friday"])
+@each("said", ["last week", "in March", "2025", "since Friday"])
 def test_a_longer_time_is_refused_where_one_moment_is_wanted(said):
     with pytest.raises(InvalidInput, match="names a longer time; write one day"):
         moment(said)
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
+@each(
+    "said, meant",
     [
         ("2026-11-21", "Sun 2026-11-22 00:00:00"),
         ("20261121", "Sun 2026-11-22 00:00:00"),

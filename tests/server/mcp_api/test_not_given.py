@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.services import call, refusal
+from tests.tables import each
 
 from hybrid_memory.requests import Where
 from hybrid_memory_mcp.mcp_api import not_given, schemas
@@ -44,7 +45,7 @@ EVERY = [(tool, name, value) for tool in TAKEN for name in optional(TAKEN[tool])
 FILTERS = [(name, value) for name in schemas.WhereArguments.model_fields for value in nothings("", name)]
 
 
-@pytest.mark.parametrize("tool", TAKEN)
+@each("tool", TAKEN)
 def test_an_optional_argument_that_says_nothing_is_not_given(tool):
     for of, name, value in EVERY:
         if of == tool:
@@ -72,8 +73,8 @@ def test_any_number_of_arguments_may_say_nothing(data):
     assert TAKEN[tool].model_validate(REQUIRED[tool] | sent) == TAKEN[tool].model_validate(REQUIRED[tool])
 
 
-@pytest.mark.parametrize(
-    ("tool", "name", "words"),
+@each(
+    "tool, name, words",
     [
         ("update_memory", "content", "null"),
         ("read_memories", "query", "null"),

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.text import whole_characters
 from hybrid_memory_mcp.mcp_api.passages import Passages
@@ -17,8 +17,8 @@ def shown(text, question, *, room=1000, most=400):
     return Passages(question).find(text, lambda found: len(found) <= room, mark=MARK, most=most)
 
 
-@pytest.mark.parametrize(
-    ("answer", "question"),
+@each(
+    "answer, question",
     [
         ("The key hangs behind the blue barrel.", "Where does the key hang?"),
         ("Der Schlüssel hängt hinter dem Fass.", "Wo hängt der Schlüssel?"),
@@ -26,7 +26,7 @@ def shown(text, question, *, room=1000, most=400):
         ("钥匙挂在蓝色的桶后面。", "钥匙在哪里？"),
     ],
 )
-@pytest.mark.parametrize("after", ["", FILLER])
+@each("after", ["", FILLER])
 def test_the_sentence_that_answers_is_shown_wherever_it_stands(answer, question, after):
     assert answer in shown(f"{FILLER}{answer} {after}", question)
 

@@ -128,7 +128,7 @@ def test_the_sdk_sets_up_logging_by_a_function_that_can_be_replaced(monkeypatch)
 async def test_context_streams_carry_messages_in_order_and_end():
     send, receive = sdk.create_context_streams[SessionMessage](1)
     message = SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="x"))
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await send.send(message)
         await send.aclose()
         assert [one async for one in receive] == [message], INSTALLED + "hub and stdio cannot hand over messages"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import GroupSort, Hit, ReadResult, ReflectionGroup
@@ -202,9 +203,7 @@ def test_a_budget_that_is_too_small_costs_a_few_attempts_and_one_look_at_a_long_
     assert (len(looked_at), len(packed) <= 14) == (1, True)
 
 
-@pytest.mark.parametrize(
-    "content", ["🙂" * 400, "አማርኛ" * 100, "deadbeef01" * 60, "x = {y: [z]}\n" * 50, "Ada likes tea. " * 60]
-)
+@each("content", ["🙂" * 400, "አማርኛ" * 100, "deadbeef01" * 60, "x = {y: [z]}\n" * 50, "Ada likes tea. " * 60])
 def test_a_page_costs_no_more_than_its_budget_by_the_prices_of_characters(content):
     """Seen before: a token for four ASCII characters and one for any other let a page cost up to 2.4 times its budget."""
     structured, text = read_parts(page([Hit(memory=memory(content, n)) for n in range(8)]), 1500, SCOPE, UTC)
@@ -380,8 +379,8 @@ def test_the_day_of_a_line_is_that_of_what_happened_in_the_zone_of_the_client():
     assert line_of(Hit(memory=happened), zone=ZoneInfo("America/New_York")).startswith("Sat 2026-01-03 ")
 
 
-@pytest.mark.parametrize(
-    ("fields", "remark"),
+@each(
+    "fields, remark",
     [
         ({"speaker": "Ada"}, '(said by "Ada")'),
         ({"origin": Origin.TOOL}, "(from a tool)"),

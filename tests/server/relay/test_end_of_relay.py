@@ -52,7 +52,7 @@ def test_a_client_that_is_refused_is_told_why_each_time_it_asks_and_a_person_onc
             answer = client.receive()
             assert (answer["id"], answer["error"]["message"]) == (number, "timezone: is not a known time zone")
         client.process.stdin.close()
-        assert client.process.wait(10) == 1
+        assert client.process.wait(60) == 1
         assert client.process.stderr.read() == b"hybrid-memory-mcp: timezone: is not a known time zone\n"
 
 
@@ -67,7 +67,7 @@ def test_a_client_that_was_refused_is_served_as_soon_as_a_hub_takes_it(hub, home
         met.answer(2, 2)
         assert client.receive()["id"] == 2
         client.process.stdin.close()
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
 
 
 def test_what_was_never_sent_to_a_hub_is_known_not_to_be_done(hub, home):
@@ -83,7 +83,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(hub, home):
         met.line()
         met.answer(1, 1)
         assert client.receive()["id"] == 1
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
 
 
 def test_at_the_end_of_input_nobody_waits_for_a_hub_that_does_not_answer_nor_for_streams(hub, home):
@@ -94,7 +94,7 @@ def test_at_the_end_of_input_nobody_waits_for_a_hub_that_does_not_answer_nor_for
         met.lines(2)
         met.send_frame(protocol.STREAM_STARTED, b"", 1)
         client.process.stdin.close()
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
         assert client.process.stdout.read() == b""
 
 
@@ -123,7 +123,7 @@ def test_a_signal_ends_the_relay_in_order(hub, home, number):
     with relay(home) as client:
         hub.welcome()
         client.process.send_signal(number)
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
 
 
 def test_a_client_that_closes_its_standard_output_ends_the_relay(hub, home):
@@ -131,7 +131,7 @@ def test_a_client_that_closes_its_standard_output_ends_the_relay(hub, home):
         met = hub.welcome()
         client.process.stdout.close()
         met.send_frame(protocol.NOTIFICATION, b"{}\n")
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
 
 
 ORPHANING = """

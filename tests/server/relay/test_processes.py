@@ -89,7 +89,7 @@ def test_the_process_is_ended_also_when_it_is_stopped(home, holder):
     while not found.is_stopped():
         pass
     assert heartbeat.HungHub(str(home), found, 5.0).end()
-    assert holder.wait(20) == -signal.SIGKILL
+    assert holder.wait(60) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("handles", [True, False])

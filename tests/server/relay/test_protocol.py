@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import each
 
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack, pack_fields, read_fields
@@ -61,7 +62,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("bytes_", BROKEN)
+@each("bytes_", BROKEN)
 def test_what_is_no_frame_is_said_to_be_none(bytes_):
     with pytest.raises(BrokenFrame):
         list(FrameReader().feed(bytes_))

@@ -48,7 +48,7 @@ async def test_recalls_are_stored_once_when_nothing_is_asked_for(provider, servi
     await provider.call(lambda service: service.read(SCOPE, ReadRequest(query="cello")))
     before, flushed, real = service.flushes, anyio.Event(), provider.flush_recalls
     monkeypatch.setattr(provider, "flush_recalls", lambda: (real(), anyio.from_thread.run_sync(flushed.set)))
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(provider_module.flush_recalls_when_idle, provider)
             await flushed.wait()

@@ -3,14 +3,15 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.runtime.client_options import read_options
 
 
-@pytest.mark.parametrize(
-    ("arguments", "role"),
+@each(
+    "arguments, role",
     [
         ([], "relay"),
         (["--namespace", "work"], "relay"),

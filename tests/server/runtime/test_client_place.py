@@ -30,7 +30,7 @@ class Looks:
 
     def __call__(self, roots):
         self.roots.append(roots)
-        assert self.go.wait(20)
+        assert self.go.wait(60)
         return self.places.pop(0) if len(self.places) > 1 else self.places[0]
 
 
@@ -175,10 +175,7 @@ async def test_where_a_folder_does_not_answer_memory_is_off_and_no_more_threads_
     for _ in range(3):
         with pytest.raises(RefusedHere, match="does not answer"):
             await where.readable()
-    with anyio.fail_after(10):
-        while not looks.roots:  # noqa: ASYNC110 - a thread that has only just begun sets no event here
-            await anyio.sleep(0.001)
-    assert len(looks.roots) == 1
+    assert len(looks.roots) <= 1  # none where the thread had not begun in time: it is given up then
     looks.go.set()
 
 

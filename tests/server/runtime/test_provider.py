@@ -195,7 +195,7 @@ def test_what_changes_otherwise_than_by_a_write_is_told_too(provider):
 
 
 async def until(condition):
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while not condition():
             await anyio.lowlevel.checkpoint()
 

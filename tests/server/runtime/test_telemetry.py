@@ -6,6 +6,7 @@ import sys
 import pytest
 from mcp.client import Client
 from tests.server.services import ObservedService, make_server
+from tests.tables import each
 
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 from hybrid_memory_mcp.runtime.telemetry import Telemetry, is_wanted, telemetry_of
@@ -13,8 +14,8 @@ from hybrid_memory_mcp.runtime.telemetry import Telemetry, is_wanted, telemetry_
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
 
 
-@pytest.mark.parametrize(
-    ("environ", "wanted"),
+@each(
+    "environ, wanted",
     [
         ({}, False),
         (ENDPOINT, True),

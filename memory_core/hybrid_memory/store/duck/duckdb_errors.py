@@ -48,8 +48,8 @@ _STILL_OPEN = (
 _CLOSED = "the memory store is closed; open it again"
 _STOPPED = "the database engine stopped before anything was changed; try again, and reopen the store if it persists"
 _MEMORY = (
-    "not enough memory for the database engine; nothing was changed. Ask for less, raise duckdb_memory_limit if it is set, or give this "
-    "process more memory (ulimit -v, the container's memory)"
+    "not enough memory for the database engine; nothing was changed. Ask for less, or give this process more memory "
+    "(ulimit -v, the container's memory)"
 )
 _FAULT = "the database engine does not accept this statement; nothing was changed. Please report it"
 _VALUE = "a value is outside of what the store can keep; nothing was changed"

@@ -113,7 +113,6 @@ class DuckStore:
         clock: Clock,
         *,
         memory_limit: str | None = None,
-        threads: int = 1,
         random_source: RandomSource | None = None,
     ) -> DuckStore:
         """Open or make the store whose database file is ``path``; a folder that is missing is made, for its owner only.
@@ -131,7 +130,7 @@ class DuckStore:
         lock.take()
         try:
             finish_swap(path)
-            settings = ConnectionSettings(memory_limit, threads, random_source or SystemRandomSource())
+            settings = ConnectionSettings(memory_limit, random_source or SystemRandomSource())
             engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:
             lock.release()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.transfer import Refusal
 
 REPAIR = "run `hybrid-memory-mcp doctor --repair`, which keeps such rows aside"
-_TAMPERED = "somebody or something changed the tables; `history ID` shows what is noted, a backup how it was"
+_TAMPERED = "somebody or something changed the tables; `show --history ID` shows what is noted, a backup how it was"
 _DAMAGED = "restore a backup; pg_amcheck says what of the server's files is damaged"
 
 _FIRST = to_micros(datetime.min.replace(tzinfo=UTC))  # what the calendar holds

@@ -40,7 +40,7 @@ _FULL = "no space is left for the database; what was acknowledged is intact. Mak
 _MEMORY = "the database has not enough memory or connections for this; nothing was changed. Try again, or give it more"
 _RIGHTS = (
     "this login has no right to do that in the database; nothing was changed. Have the administrator run "
-    "`hybrid-memory-mcp store prepare` with its name as --role, which makes or completes tables and rights"
+    "`hybrid-memory-mcp postgres prepare` with its name as --role, which makes or completes tables and rights"
 )
 _LOGIN = "the database refuses this login; see user and password, and the server's rules for this machine (pg_hba.conf)"
 _NO_DATABASE = "the server has no database of that name; make it first, or correct the address in HYBRID_MEMORY_STORE"

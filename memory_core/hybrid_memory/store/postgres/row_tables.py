@@ -232,8 +232,8 @@ def refuse_while_moving(connections: Connections) -> None:
     with connections.reading(EVERYTHING) as session:
         if session.rows(_IS_MOVING)[0][0]:
             raise StoreError(
-                "a store is being moved into this database and is not whole yet; run the same `hybrid-memory-mcp migrate` again, which "
-                "goes on where it was"
+                "a store is being moved into this database and is not whole yet; run the same `hybrid-memory-mcp postgres migrate` again, "
+                "which goes on where it was"
             )
 
 

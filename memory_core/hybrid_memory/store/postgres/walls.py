@@ -191,7 +191,7 @@ def check_login(session: PgSession) -> tuple[str, ...]:
     if not (superuser or bypasses or serves):
         raise ConstraintViolation(
             "this login may enter the database but is none that hubs use: it would see no memory. Have the administrator run "
-            "`hybrid-memory-mcp store prepare` with its name as --role"
+            "`hybrid-memory-mcp postgres prepare` with its name as --role"
         )
     return tuple(f"{one.what}; {one.remedy}" for one in wall_findings(session) if one.severity is not Severity.NOTE)
 
@@ -217,7 +217,7 @@ def wall_findings(session: PgSession) -> list[Finding]:
             Finding(
                 Severity.WARNING,
                 "the hub logs in to the database as a role that row-level security does not bind (superuser or BYPASSRLS)",
-                "make a role for it with `hybrid-memory-mcp store prepare`, and log in as that",
+                "make a role for it with `hybrid-memory-mcp postgres prepare`, and log in as that",
             )
         )
     elif owns:
@@ -225,7 +225,7 @@ def wall_findings(session: PgSession) -> list[Finding]:
             Finding(
                 Severity.NOTE,
                 "the hub logs in to the database as the owner of the tables: it is held by the walls, but could take them down",
-                "make a role for it with `hybrid-memory-mcp store prepare`, and log in as that",
+                "make a role for it with `hybrid-memory-mcp postgres prepare`, and log in as that",
             )
         )
     return found

@@ -56,22 +56,22 @@ def make_folder(folder: Path) -> None:
             missing.mkdir(FOLDER_MODE, exist_ok=True)
 
 
-def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
     """Open or make the database file; the settings are applied in the only order that DuckDB accepts.
 
     ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 64 MiB, or an eighth of the file where that is more:
     DuckDB keeps as many pages, and almost none is read a second time after the search structures are loaded, but a copy
-    of the whole store needs a sixteenth of it. Compression is off because it makes scans
+    of the whole store needs a sixteenth of it. One thread is fastest for single rows. Compression is off because it makes scans
     of vectors three times slower, and format v1.5.0 because only that refuses another database's write-ahead log.
 
     Raises:
         StoreDamaged, StoreLocked, StoreReadOnly, SchemaTooNew: the file cannot be opened.
     """
     with translated_opening():
-        return connect_untranslated(path, memory_limit, threads)
+        return connect_untranslated(path, memory_limit)
 
 
-def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
+def connect_untranslated(path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
     """As `connect`, with DuckDB's own errors, whose text says where a log is damaged."""
     check_name_of(path)
     if path.exists():
@@ -79,7 +79,7 @@ def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> 
     keep_private(path)
     connection = duckdb.connect(
         str(path),
-        config={**FORMAT, "memory_limit": memory_limit or _memory_for(path), "threads": threads},
+        config={**FORMAT, "memory_limit": memory_limit or _memory_for(path), "threads": 1},
     )
     try:
         keep_private(path)

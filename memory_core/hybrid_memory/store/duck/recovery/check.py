@@ -41,7 +41,7 @@ TABLES = (
     *("reading", "undo"),
 )
 _REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
-_TAMPERED = "somebody or something changed the file; `history ID` shows what is noted, a backup how it was"
+_TAMPERED = "somebody or something changed the file; `show --history ID` shows what is noted, a backup how it was"
 _SPAN_ROWS = 2048  # what DuckDB reads at once: a smaller span would not find more readable rows
 _LEAST_FREE_BYTES = 100 * 2**20  # a checkpoint and a backup of a usual store fit in
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO

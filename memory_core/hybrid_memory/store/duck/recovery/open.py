@@ -68,7 +68,6 @@ class ConnectionSettings:
     """
 
     memory_limit: str | None = None
-    threads: int = 1
     random_source: RandomSource = field(default_factory=SystemRandomSource)
 
 
@@ -202,7 +201,7 @@ class _Recovery:
         except (duckdb.Error, RuntimeError, OSError, MemoryError) as error:
             if not self._log or is_shortage(error) or not _is_wal_error(error):
                 # The database file itself: once more, for the library's own error.
-                return connect(self._path, self._settings.memory_limit, self._settings.threads)
+                return connect(self._path, self._settings.memory_limit)
             refusal = str(error)
         except HybridMemoryError:
             raise
@@ -220,7 +219,7 @@ class _Recovery:
         # Second attempt: without the log; the journal has its writes, and quarantine has the log.
         self._rewrite_log(None)
         try:
-            return connect(self._path, self._settings.memory_limit, self._settings.threads)
+            return connect(self._path, self._settings.memory_limit)
         except HybridMemoryError:
             self.restore_found_files()
             raise
@@ -271,7 +270,7 @@ class _Recovery:
             shutil.rmtree(self._kept, ignore_errors=True)
 
     def _connect_untranslated(self) -> duckdb.DuckDBPyConnection:
-        return connect_untranslated(self._path, self._settings.memory_limit, self._settings.threads)
+        return connect_untranslated(self._path, self._settings.memory_limit)
 
     def _plan(
         self, session: SqlSession, mark: Mark | None, *, is_ours: bool
