@@ -12,8 +12,12 @@ from hybrid_memory.episodes import sweep_episodes
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import Where
 from hybrid_memory.rwlock import ReadWriteLock, shared
+from hybrid_memory.tidying import tidy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hybrid_memory.changes.endings import EndingModel
     from hybrid_memory.committing import Commits
     from hybrid_memory.store.writing import WriteBatch, WriteView
     from hybrid_memory.tiers.flow import FlowRules
@@ -23,13 +27,21 @@ class Conversations:
     """Ends the conversations of one service. One is over by itself after ``idle`` without a word. Safe to call from several threads."""
 
     def __init__(
-        self, commits: Commits, flow: FlowRules, idle: timedelta, lock: ReadWriteLock, *, episode_days: float
+        self,
+        commits: Commits,
+        flow: FlowRules,
+        idle: timedelta,
+        lock: ReadWriteLock,
+        *,
+        episode_days: float,
+        endings: Callable[[], EndingModel | None],
     ) -> None:
         self.lock = lock
         self._commits = commits
         self._flow = flow
         self._idle = idle
         self._episode_days = episode_days
+        self._endings = endings
 
     def end(self, scope: Scope) -> None:
         """End a conversation in one namespace."""
@@ -48,7 +60,7 @@ class Conversations:
         self.sweep(scope)
 
     def sweep(self, scope: Scope) -> None:
-        """End the conversations that ended without saying so, and let old episodes go, unless another hub is just doing that."""
+        """End the conversations that ended without saying so, remove old episodes, let what is over fade; not while another hub does."""
         if self._commits.time.jumped:  # the next start sweeps, if the clock was right
             return
         for namespace in scope.namespaces:
@@ -67,5 +79,6 @@ class Conversations:
         try:
             self._commits.commit(scope.namespace, None, sweep, index=index)
             sweep_episodes(self._commits, scope.namespace, self._episode_days)
+            tidy(self._commits, scope.namespace, self._endings())
         finally:
             lease.release()

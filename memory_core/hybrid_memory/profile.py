@@ -85,11 +85,9 @@ def gather(
         changed = {one: later for one, later in changed.items() if later in listed}
     later = index.memories([one for one in changed.values() if one not in found], fetch) if changed else {}
     over = frozenset() if endings is None else over_now(endings, index, [*found.values(), *later.values()], now)
-    decisions = [one.id for one in lists["weighty"] if one.aspects & Aspect.DECISION]
     return BriefMemories(
         **lists,
         as_of=asked_at,
-        vectors=index.vectors_of(decisions),
         disputes=disputes,
         changed={one: front for one, front in changed.items() if front not in over},
         outdated=_outdated(found.values()),

@@ -1,4 +1,4 @@
-"""Answers that change nothing that is stored: search, fetch by id, the brief, related memories, groups to reflect on.
+"""Answers that change nothing that is stored: search, fetch by id, the brief, related memories.
 
 `MemoryService` calls these with a checked request and the search index of the namespace.
 """
@@ -16,19 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
-from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Scope, Trust
 from hybrid_memory.profile import gather, open_items_first
 from hybrid_memory.project_names import project_of
 from hybrid_memory.readings import KEPT_IDS, going_on
-from hybrid_memory.requests import (
-    Hit,
-    ReadRequest,
-    ReadResult,
-    ReflectionGroup,
-    Related,
-    Where,
-)
+from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related
 from hybrid_memory.retrieval.brief import Lines, Section, lines_of, repeats_of
 from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.current_state import asks_for_several
@@ -64,9 +56,6 @@ RECALLED_AMONG = 5
 ALIKE_SIMILARITY = 0.6  # cosine from which memories count as alike
 RELATED_SHOWN = 3  # of a write; more would not be read
 _EXCERPT_CHARACTERS = 160  # enough of a related memory to tell whether the new one contradicts it
-_FOCUS_LIMIT = 200  # memories that a focus lets into a reflection at most
-# The newest memories that are compared with one another for groups: all pairs of 5,000 take about a second.
-_MAX_REFLECTION_CANDIDATES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -597,57 +586,6 @@ def as_related(changed: LikelyChange) -> Related:
         origin=memory.origin,
         created_at=memory.created_at,
         occurred_at=memory.occurred_at,
-    )
-
-
-def reflection_groups(
-    store: Store,
-    index: NamespaceIndex,
-    scope: Scope,
-    where: Where,
-    focus: str | None,
-    focus_vector: NDArray[np.float32] | None,
-    *,
-    limit: int,
-    now: datetime,
-    multilingual: bool = False,
-) -> tuple[ReflectionGroup, ...]:
-    """Return groups of related memories that were not reflected upon, the most worthwhile first.
-
-    With a ``focus`` (a question and its vector) only the memories that answer it take part.
-    """
-    allowed: set[MemoryId] | None = None
-    if focus is not None:
-        ranking = joined(
-            index.search(
-                SearchQuery(
-                    question=parse_question(focus, now, index.hasher),
-                    vector=focus_vector,
-                    multilingual=multilingual,
-                    where=where,
-                    now=now,
-                )
-            )
-        )
-        strong = np.flatnonzero(~ranking.weak)
-        if ranking.untrusted is not None:  # however many they are, they leave room for the others
-            strong = strong[np.argsort(ranking.untrusted[strong], kind="stable")]
-        allowed = set(ranking.ids[strong[:_FOCUS_LIMIT]].tolist())
-    rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)
-    candidates = ReflectionCandidates(
-        ids=rows.ids,
-        created_at=rows.created_at,
-        importance=rows.importance,
-        vectors=rows.vectors,
-        untrusted=rows.untrusted,
-    )
-    groups = plan_groups(candidates, limit=limit)
-    members = [[candidates.ids[row] for row in group.rows] for group in groups]
-    stored = fetch_of(store, scope)([one for ids in members for one in ids])
-    memories = {one: index.shown(memory) for one, memory in stored.items()}
-    return tuple(
-        ReflectionGroup(memories=tuple(memories[one] for one in ids if one in memories), worth=group.worth)
-        for group, ids in zip(groups, members, strict=True)
     )
 
 

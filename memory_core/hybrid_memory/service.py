@@ -61,6 +61,7 @@ from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
 from hybrid_memory.readings import Readings
 from hybrid_memory.reencoding import AT_OPENING, reencode
+from hybrid_memory.reflecting import Focus, offered_groups
 from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
@@ -181,7 +182,12 @@ class MemoryService:
         self._readings = Readings()
         self._shown = ShownMemories()
         self._conversations = Conversations(
-            self._commits, self._write_rules.flow, _IDLE, self.lock, episode_days=self.settings.episode_days
+            self._commits,
+            self._write_rules.flow,
+            _IDLE,
+            self.lock,
+            episode_days=self.settings.episode_days,
+            endings=lambda: self.ending_model(),  # noqa: PLW0108 - tests replace it
         )
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
@@ -447,7 +453,7 @@ class MemoryService:
         since: datetime | None = None,
         limit: int = 3,
     ) -> tuple[ReflectionGroup, ...]:
-        """Return groups of related memories that were not reflected upon, the most worthwhile first.
+        """Return groups of memories to think about that were not reflected upon: contradictions, repetitions, then subjects.
 
         Raises:
             InvalidInput: names the argument that is wrong.
@@ -455,20 +461,15 @@ class MemoryService:
         now = self._time.now()
         validation.check_scope(scope)
         where = validation.check_where("", Where(session=session, since=since, unasked=True))
-        if focus is not None:
-            focus = validation.check_focus(focus)
-        vector = self._encoder.encode_query(focus) if focus else None
-        index = self._index_cache.get_all(scope.namespaces)
-        return reads.reflection_groups(
-            self.store,
-            index,
-            scope,
+        topic = None if focus is None else validation.check_focus(focus)
+        return offered_groups(
+            self._index_cache.get_all(scope.namespaces),
+            reads.fetch_of(self.store, scope),
             where,
-            focus,
-            vector,
+            Focus(topic, self._encoder.encode_query(topic), self._encoder.multilingual) if topic else None,
+            self.ending_model(),
             limit=limit,
             now=now,
-            multilingual=self._encoder.multilingual,
         )
 
     @shared

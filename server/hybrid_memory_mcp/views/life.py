@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEVELS = (Tier.LONG_TERM, Tier.EPISODIC, Tier.WORKING, Tier.SHORT_TERM, Tier.SENSORY, Tier.FADED)
 """The parts of memory as the picture has them, from the top."""
 
-_SHOWN_ANYWAY = frozenset({"recall", "repeat", "end session", "embed"})  # of which only a move is worth a mark
+_SHOWN_ANYWAY = frozenset({"recall", "repeat", "end session", "tidy", "embed"})  # of which only a move is worth a mark
 
 
 def times_as_json(times: MemoryTimes) -> dict[str, Any]:

@@ -26,6 +26,7 @@ _TITLES = {
     "restore": "Brought back",
     "reflect": "Used for an insight",
     "end session": "The conversation ended",
+    "tidy": "Tidied up",
     "embed": "Made findable by meaning",
     "purge": "Erased for good",
     "redact": "Words taken out",
@@ -84,6 +85,7 @@ _REASONS = {
     "used": "it was used",
     "kept on purpose": "it was kept on purpose",
     "called true": "you called it true",
+    "said before": "an earlier memory says the same",
 }
 _COUNTED = (
     (re.compile(r"enhanced (\d+) times"), "it came up {} times"),

@@ -34,7 +34,6 @@ QUEUES: Mapping[Queue, str] = {
 DROPPED: Mapping[Dropped, str] = {
     Dropped.OUTDATED: "A later memory gives another value for the same thing.",
     Dropped.DONE: "A later memory says that it is done.",
-    Dropped.TAKEN_BACK: "A later memory takes it back.",
     Dropped.PAST: "It is over.",
     Dropped.REPEATS: "Another line says nearly the same.",
     Dropped.UNTRUSTED: "It comes from a tool or an import, which get only some of the lines.",

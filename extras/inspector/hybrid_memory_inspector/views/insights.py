@@ -14,6 +14,7 @@ from hybrid_memory.model import Kind, MemoryId
 from hybrid_memory.overview.times import times_of
 from hybrid_memory.requests import ListRequest, MemoryState
 from hybrid_memory.store.listing import state_of
+from hybrid_memory_mcp.memory_words import asks_of
 from hybrid_memory_mcp.views.life import times_as_json
 from hybrid_memory_mcp.views.view import told
 
@@ -125,5 +126,9 @@ def _groups(service: MemoryService, request: ViewRequest) -> list[dict[str, Any]
     groups = service.offer_reflection(request.scope, limit=_GROUPS)
     whole = service.revealed(request.scope, [memory.id for group in groups for memory in group.memories])
     return [
-        {"memories": [told(service, request, whole.get(one.id, one)) for one in group.memories]} for group in groups
+        {
+            "asks": asks_of(group),
+            "memories": [told(service, request, whole.get(one.id, one)) for one in group.memories],
+        }
+        for group in groups
     ]
