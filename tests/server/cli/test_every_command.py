@@ -311,9 +311,9 @@ ANSWER_WITHOUT_STORE = {  # and what they say then
     "status": "none yet",
     "list": "`remember` tells something",
     "recall": "nothing is remembered about this",
-    "search": "nothing is remembered about this",
-    "timeline": "nothing is remembered here yet",
-    "tiers": "there is no memory in",
+    "inspect search": "nothing is remembered about this",
+    "inspect timeline": "nothing is remembered here yet",
+    "inspect tiers": "there is no memory in",
     "reflect": "nothing is worth a thought yet",
     "doctor": "nothing is wrong",
 }
