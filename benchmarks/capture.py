@@ -23,7 +23,7 @@ from rich.table import Table
 
 from hybrid_memory.capture.model import Statement, Turn
 from hybrid_memory.capture.statements import statements
-from hybrid_memory.text import words
+from hybrid_memory.language.text import words
 from hybrid_memory_importers.telling import told
 
 TURNS = Path(__file__).parent / "capture_turns"

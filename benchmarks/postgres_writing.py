@@ -143,7 +143,7 @@ def _hub(home: Path, address: str | None, namespace: str, clients: int, seconds:
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import ReadRequest, WriteRequest
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
     settings = store_settings(home, store=address)
     service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource(), settings=settings)

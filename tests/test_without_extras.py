@@ -26,7 +26,7 @@ from mcp.client.extension import advertise
 from tests.server.services import make_server
 from typer.testing import CliRunner
 
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 

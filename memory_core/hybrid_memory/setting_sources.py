@@ -15,7 +15,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from hybrid_memory.config_file import CONFIG, read_config
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.setting_problems import nearest_name, no_setting, plain, setting_error
 from hybrid_memory.settings import (
     FORMER_SETTINGS,
     OWN_NOTES,
@@ -24,6 +23,10 @@ from hybrid_memory.settings import (
     HookSwitches,
     StoreSettings,
     as_switches,
+    nearest_name,
+    no_setting,
+    plain,
+    setting_error,
     variables,
 )
 from hybrid_memory.store.engines import PASSWORD_FILE, engine_of, read_password, shown_address

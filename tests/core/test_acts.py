@@ -20,7 +20,7 @@ from hybrid_memory.requests import (
     Where,
     WriteRequest,
 )
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import KEPT_UNDOS

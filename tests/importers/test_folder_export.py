@@ -13,7 +13,7 @@ from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind, MemoryId, Origin
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import START
 from hybrid_memory_importers.folder_export import (

@@ -13,7 +13,7 @@ from tests.core.store.making import memory
 from tests.tables import each
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.text import content_hash
+from hybrid_memory.language.text import content_hash
 from hybrid_memory_importers.markdown.frontmatter import FrontmatterError, parse, split, written
 from hybrid_memory_importers.markdown.inert import inert, is_shown_whole, spoken
 from hybrid_memory_importers.markdown.memory_file import memory_file, read_memory_file, read_moment

@@ -12,11 +12,11 @@ from hybrid_memory.admin.export_import import ImportPolicy, import_file
 from hybrid_memory.admin.imports import action_of, imports_of, undo_import
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust
-from hybrid_memory.secret_policy import SecretMode, SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretMode, SecretPolicy
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import START
-from hybrid_memory.text import content_hash
 from hybrid_memory_importers.record_import import Batch, import_records, look_at_records
 from hybrid_memory_importers.spool import SpoolLine
 

@@ -13,8 +13,8 @@ from tests.server.services import ERAS, SCOPE
 
 from hybrid_memory.model import MemoryId, Origin, Scope, Trust
 from hybrid_memory.requests import ReadRequest, UpdateRequest
+from hybrid_memory.service.waiting_recalls import WaitingRecalls
 from hybrid_memory.store.writing import Update, WriteBatch
-from hybrid_memory.waiting_recalls import WaitingRecalls
 from hybrid_memory_inspector.chat_app.card import APP
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID
 from hybrid_memory_mcp.mcp_api.memory_server import _of_person

@@ -8,7 +8,7 @@ from tests.postgres.proxy import Proxy
 from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_postgres.offline import OfflineReads
 from hybrid_memory_postgres.store import PostgresStore

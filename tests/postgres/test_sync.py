@@ -16,7 +16,7 @@ from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.transfer import PurgeSelection

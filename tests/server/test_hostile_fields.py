@@ -17,12 +17,12 @@ from tests.sync.test_hostile_lines import LINES, lay
 from typer.testing import CliRunner
 
 from hybrid_memory.admin.jsonl import item_line
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Memory, Origin, Tier, Trust
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import FakeClock
-from hybrid_memory.text import content_hash
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli import memory_text, output, seeing
 from hybrid_memory_mcp.cli.commands import app

@@ -11,7 +11,7 @@ from tests.core.store.empty_database import discard, lay_empty
 from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource, HashEmbedder

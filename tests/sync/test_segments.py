@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.core.store.making import memory
 from tests.tables import each
 
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.syncing import ItemState
-from hybrid_memory.text import content_hash
 from hybrid_memory_sync.lines import ItemChange, MemoryChange
 from hybrid_memory_sync.merge import State
 from hybrid_memory_sync.segments import (

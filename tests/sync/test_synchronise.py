@@ -12,11 +12,11 @@ from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import InvalidInput, StoreReadOnly
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import MemoryItem, PurgeSelection
 from hybrid_memory.testing import START
-from hybrid_memory.text import content_hash
 from hybrid_memory_sync.lines import MemoryChange
 from hybrid_memory_sync.merge import State
 from hybrid_memory_sync.segments import segment_bytes

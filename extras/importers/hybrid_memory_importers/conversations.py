@@ -10,7 +10,7 @@ from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, may_replace, words_of
 from hybrid_memory.capture.sentences import lowered
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory_importers.record import Chosen, Record, Skipped
 from hybrid_memory_importers.telling import Chances, ToldOne, joined, sets_a_scene, told
 

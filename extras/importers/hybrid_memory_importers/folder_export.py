@@ -35,7 +35,7 @@ from hybrid_memory_importers.markdown.seal import Written, digest_in, whose
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
-    from hybrid_memory.secret_policy import SecretPolicy
+    from hybrid_memory.secret_detection.secret_policy import SecretPolicy
     from hybrid_memory.store.transfer import TransferableStore
 
 OnProgress: TypeAlias = Callable[[int, int], None]

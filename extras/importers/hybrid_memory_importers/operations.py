@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 from hybrid_memory.admin.imports import action_of
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.project_names import project_namespace
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory_importers import folder_export as folders
 from hybrid_memory_importers import record_import as records
 from hybrid_memory_mcp.admin.erasing import opened_store
 from hybrid_memory_mcp.admin.store_operations import announce
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.transfer import TransferableStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from hybrid_memory.capture import refusals
 from hybrid_memory.capture.own_words import GAP
 from hybrid_memory.capture.sentences import Sentence, without_fillers
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory_importers.otherwise_words import (
     ABOUT_IT,
     ANSWERED,

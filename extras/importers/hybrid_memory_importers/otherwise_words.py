@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 _MONTH = r"(?:january|february|march|april|june|july|august|september|october|november|december)"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from hybrid_memory.admin.export_import import OnProgress, SpreadSamples, encoded, with_vectors
 from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.clock import to_micros
+from hybrid_memory.encoding.text_encoder import Embed
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.transfer import ExistingMemory, MemoryItem
-from hybrid_memory.text import content_hash
-from hybrid_memory.text_encoder import Embed
 from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory.validation import check_name
 from hybrid_memory_importers.longer_forms import LongerForms

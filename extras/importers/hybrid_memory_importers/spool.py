@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import id_of
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import is_in_range
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.text import content_hash
 from hybrid_memory.validation import CONTENT_LIMIT, NAME_LIMIT, TAG_LIMIT, TAGS_LIMIT, check_write
 from hybrid_memory_importers.longer_forms import LongerForms
 from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hybrid_memory.capture.sentences import leans, lowered, pieces_of
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory_importers import otherwise
 
 _FEW_WORDS = 2

@@ -21,7 +21,7 @@ from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
 from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentences, without_fillers
 from hybrid_memory.capture.statements import LEAST_EPISODE, LEAST_OF_RULES, MOST_JUDGED, statements_of
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory_importers import otherwise
 from hybrid_memory_importers.otherwise_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER

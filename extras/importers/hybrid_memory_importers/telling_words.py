@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 
 def _set(text: str) -> frozenset[str]:

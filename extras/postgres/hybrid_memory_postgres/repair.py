@@ -14,6 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.private_files import FOLDER_MODE, write_private
 from hybrid_memory.settings import DATABASE
@@ -22,7 +23,6 @@ from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE
 from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.writing import ChangeType, LogEntry
-from hybrid_memory.text import content_hash
 from hybrid_memory_postgres.appending import LockedHead, append_chained, append_entries, lock_head
 from hybrid_memory_postgres.check import (
     NAMESPACES_WITH_LOG,

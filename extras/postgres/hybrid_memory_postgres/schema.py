@@ -246,7 +246,7 @@ M008_BEGIN = Migration(
     8, "begin", 8, (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *walls.STATEMENTS)
 )
 
-# The vectors of a memory's passages (`hybrid_memory.passage_vectors`). Programs of the schema before store vectors without them.
+# The vectors of a memory's passages (`hybrid_memory.embedding.passages`). Programs of the schema before store vectors without them.
 M009_PASSAGES = Migration(
     9,
     "passages",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
 from hybrid_memory.errors import ConstraintViolation, OutcomeUnknown
+from hybrid_memory.language.terms import TermHasher
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.requests import Lag
 from hybrid_memory.store.audit_chain import ChainCheck
@@ -36,7 +37,6 @@ from hybrid_memory.store.writing import (
     ResultCodec,
     UndoRecord,
 )
-from hybrid_memory.terms import TermHasher
 from hybrid_memory_postgres import hub_rows, list_table, schema, store_facts, tables
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
 from hybrid_memory_postgres.embedder_change import PostgresEmbedderChange

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.terms import KEY_BITS
+from hybrid_memory.language.terms import KEY_BITS
 from hybrid_memory_postgres.connections import EVERYTHING
 
 if TYPE_CHECKING:

@@ -76,7 +76,7 @@ def passages_by_id(
     session: PgSession, pinned: PinnedEmbedder, namespace: str, ids: Iterable[MemoryId]
 ) -> dict[MemoryId, bytes]:
     """Return the passages of those memories that have some."""
-    from hybrid_memory.passage_vectors import are_sound
+    from hybrid_memory.embedding.passages import are_sound
 
     wanted = list(dict.fromkeys(ids))
     rows = session.rows(_PASSAGES, pinned.number, namespace, wanted) if wanted else ()

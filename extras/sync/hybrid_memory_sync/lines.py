@@ -27,6 +27,7 @@ from hybrid_memory.admin.trusted_lines import MOST_COUNTED, check_trusted_item
 from hybrid_memory.clock import from_micros
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import as_id, is_id
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Json, MemoryId
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
 from hybrid_memory.store.encoding import object_to_json
@@ -34,7 +35,6 @@ from hybrid_memory.store.memory_fields import MEMORY_FIELDS, TEXT, check_memory
 from hybrid_memory.store.syncing import ItemKey, ItemState
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
 from hybrid_memory.store.writing import BufferState
-from hybrid_memory.text import content_hash
 from hybrid_memory.validation import NAME_LIMIT, check_name
 from hybrid_memory_sync.merge import MERGED, State
 from hybrid_memory_sync.stamps import LATEST_STAMP

@@ -16,7 +16,7 @@ from hybrid_memory_sync.folder import SyncFolder
 from hybrid_memory_sync.synchronise import Erased, Synced, synchronise
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 _RUNNING = threading.Lock()  # one process has the store open, so no other lock is needed

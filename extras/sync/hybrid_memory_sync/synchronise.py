@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.clock import to_micros
+from hybrid_memory.encoding.text_encoder import Embed, embedded
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.errors import InvalidInput, StoreError
 from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.syncing import FOLDERS, LAST, PATH, Outgoing, SyncBatch, SyncStore, SyncView
-from hybrid_memory.text_encoder import Embed, embedded
-from hybrid_memory.word_encoding import with_encoded_words
 from hybrid_memory_sync.folder import SegmentFile, SyncFolder
 from hybrid_memory_sync.lines import Change, ItemChange, MemoryChange, item_of_line, memory_of_line
 from hybrid_memory_sync.machine import NOTE, after_setback, machine_of, new_name

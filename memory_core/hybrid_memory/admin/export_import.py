@@ -30,11 +30,14 @@ from hybrid_memory.admin.trusted_lines import check_trusted_item
 from hybrid_memory.admin.untrusted_lines import SESSION, FileLineage, untrusted_memory, weighed
 from hybrid_memory.admin.user_files import atomic_file, file_errors, open_plain
 from hybrid_memory.clock import to_micros
+from hybrid_memory.encoding.text_encoder import Embed, embedded
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import id_of
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import (
@@ -45,10 +48,7 @@ from hybrid_memory.store.transfer import (
     MemoryItem,
     TransferItem,
 )
-from hybrid_memory.text import content_hash
-from hybrid_memory.text_encoder import Embed, embedded
 from hybrid_memory.validation import check_name
-from hybrid_memory.word_encoding import with_encoded_words
 
 if TYPE_CHECKING:
     from hybrid_memory.store.transfer import TransferableStore

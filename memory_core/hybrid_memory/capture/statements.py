@@ -22,7 +22,7 @@ from hybrid_memory.capture.replacing import (
 )
 from hybrid_memory.capture.rules import Rule
 from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentence_of, sentences, without_fillers
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 
 # Set by hand.

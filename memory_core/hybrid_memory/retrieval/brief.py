@@ -14,12 +14,12 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
 
+from hybrid_memory.language.text import words
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
 from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment, is_past
 from hybrid_memory.retrieval.disputes import disputed_first
-from hybrid_memory.text import words
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory.trust import may_outdate
 
 T = TypeVar("T")

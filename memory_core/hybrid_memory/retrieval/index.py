@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import MOST_CARRIED, to_micros
-from hybrid_memory.languages import ENGLISH
+from hybrid_memory.language.languages import ENGLISH
+from hybrid_memory.language.terms import QUESTION_TERM, TermHasher
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
@@ -47,7 +48,6 @@ from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.snapshots import NO_TIME, Snapshot, VectorBatch
 from hybrid_memory.store.writing import ChangeType, LogEntry, RecordUse
-from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdColumn

@@ -11,7 +11,7 @@ from hybrid_memory.store.whole import whole_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.whole import WholeStore
     from hybrid_memory_mcp.admin.operations import OperationRequest

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.types import TextContent
 
-from hybrid_memory.text import holds_words
-from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.language.text import holds_words
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api.schemas import ReadArguments
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 _READ = next(tool.run for tool in TOOLS if tool.name == "read_memories")

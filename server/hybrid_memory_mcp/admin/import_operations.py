@@ -16,7 +16,7 @@ from hybrid_memory_mcp.admin.store_operations import announce
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.imports import ImportEntry
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.transfer import TransferableStore, UndoneImport
     from hybrid_memory_mcp.admin.operations import OperationRequest
 

@@ -32,7 +32,7 @@ from hybrid_memory_mcp.memory_words import asks_of
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryVersion
     from hybrid_memory.requests import ReadResult
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 C = TypeVar("C", bound=StrEnum)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.requests import Progress
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.findings import Report
 
@@ -292,7 +292,7 @@ def local_provider(
     def open_service() -> MemoryService:
         library_patches.install_pandas_stub()
         os.umask(0o077)
-        from hybrid_memory.service import MemoryService
+        from hybrid_memory.service.memory_service import MemoryService
 
         return MemoryService.open(home, clock=SystemClock(), random_source=random_source, settings=settings)
 

@@ -21,7 +21,7 @@ from hybrid_memory_mcp.views.waiting import waiting
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
     from hybrid_memory_mcp.views.happenings import Happening
 

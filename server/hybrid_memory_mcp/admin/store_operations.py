@@ -27,7 +27,7 @@ from hybrid_memory_mcp.admin.erasing import opened_store, run_eraser, synchronis
 from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.transfer import PurgePlan
     from hybrid_memory_mcp.admin.operations import OperationRequest
 

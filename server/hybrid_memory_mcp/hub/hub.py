@@ -61,7 +61,7 @@ from hybrid_memory_mcp.runtime.provider import (
 )
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats
     from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 

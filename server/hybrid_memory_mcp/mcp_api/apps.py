@@ -24,7 +24,7 @@ from hybrid_memory.requests import Hit
 from hybrid_memory_mcp.mcp_api import sdk
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 CARD = "io.github.hybrid-memory-mcp/card"
 """Set in the metadata of a call that a person made in the app."""

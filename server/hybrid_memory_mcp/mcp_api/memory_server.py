@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.helper_types import ReadResourceContents
     from pydantic import AnyUrl
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 NAME = "hybrid-memory-mcp"
 INSTRUCTIONS = (

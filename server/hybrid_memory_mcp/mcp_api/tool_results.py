@@ -7,7 +7,7 @@ The text part of a page has a line for each memory: its id, the day, the text, a
 The rest stands in the structured part; reading by ids and ``explain`` show it in the text part too.
 
 A page of memories costs at most a number of tokens, in each of the two parts: most clients give their model one of them (Claude Code,
-Codex and opencode the structured one, most others the text). Tokens are those of `hybrid_memory.token_estimate`, whose costs of pieces
+Codex and opencode the structured one, most others the text). Tokens are those of `language.token_estimate`, whose costs of pieces
 add up exactly to that of the whole; `_fill` puts on a `_Page` what fits.
 """
 
@@ -22,6 +22,8 @@ from typing import Any, TypeAlias
 
 from mcp.types import CallToolResult, TextContent
 
+from hybrid_memory.language.text import excerpt, visible, whole_characters
+from hybrid_memory.language.token_estimate import PARTS, token_cost
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import (
     ForgetResult,
@@ -33,8 +35,6 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
-from hybrid_memory.text import excerpt, visible, whole_characters
-from hybrid_memory.token_estimate import PARTS, token_cost
 from hybrid_memory_mcp.mcp_api.passages import PASSAGE_CHARACTERS, Passages
 from hybrid_memory_mcp.memory_words import PROBABLY_UNKNOWN, asks_of
 

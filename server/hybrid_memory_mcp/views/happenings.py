@@ -15,7 +15,7 @@ from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory_mcp.words.event_words import event_in_words, first_tier, moves_of, why_it_moved
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 LOOKED_AT = 1000  # entries of each namespace's log
 

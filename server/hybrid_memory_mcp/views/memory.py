@@ -31,7 +31,7 @@ from hybrid_memory_mcp.words.event_words import event_in_words
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.views.view import ViewRequest
 
 _LINKS_SHOWN = 60  # of each sort; more would not be read on one page

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.requests import Status
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.neighbours import OtherHub
     from hybrid_memory_mcp.views.view import ViewRequest
     from hybrid_memory_mcp.views.waiting import Waiting

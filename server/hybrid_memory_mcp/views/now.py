@@ -31,7 +31,7 @@ from hybrid_memory_mcp.views.waiting import shown, waiting, words_of
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.memory_columns import Mask, MemoryColumns
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 SHOWN = {Tier.SENSORY: 8, Tier.SHORT_TERM: 8, Tier.LONG_TERM: 7, Tier.FADED: 4}
 """The tiers of the picture, and how many of their memories it shows."""

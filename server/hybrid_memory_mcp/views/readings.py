@@ -10,7 +10,7 @@ from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 from hybrid_memory_mcp.views.view import ViewRequest
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _TOOK: Mapping[Asked, str] = {
     Asked.QUESTION: "asked",

@@ -14,12 +14,12 @@ from mcp.types import TextContent
 from pydantic import ValidationError
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
 from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.word_marks import word_marks
-from hybrid_memory.search_reasons import LeftOut, Reason, SearchReasons
-from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.service.search_reasons import LeftOut, Reason, SearchReasons
 from hybrid_memory_mcp.mcp_api.errors import argument_problems
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.schemas import ReadArguments, names_taken
@@ -29,7 +29,7 @@ from hybrid_memory_mcp.views.session_titles import session_titles
 from hybrid_memory_mcp.views.view import ViewRequest, told
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 QUERY_LIMIT = 2_000  # characters of a question that the page sends; longer ones are no questions
 _FILTERS = {

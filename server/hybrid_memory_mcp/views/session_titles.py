@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import Memory
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.views.view import ViewRequest
 
 

@@ -31,7 +31,7 @@ from hybrid_memory_mcp.views.word_diff import word_diff
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.views.view import ViewRequest
 
 C = TypeVar("C", bound=StrEnum)

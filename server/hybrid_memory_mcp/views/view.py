@@ -14,7 +14,7 @@ from hybrid_memory.model import Memory, Scope
 from hybrid_memory_mcp.memory_json import memory_as_json
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 

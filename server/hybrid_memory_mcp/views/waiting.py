@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.languages import ENGLISH, LANGUAGES
+from hybrid_memory.language.languages import ENGLISH, LANGUAGES
 from hybrid_memory.secret_detection.masking import kinds_of
 from hybrid_memory.store.reviewing import Reason, ReviewRequest
 from hybrid_memory_mcp.views.view import told
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId, Scope
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.views.view import ViewRequest
 
 _MOST_SECRETS = 5000  # memories with the word of a mark that are looked at: the newest

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW, memory
 
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.model import Origin, Trust
 from hybrid_memory.retrieval.brief import (
     FEW_TRUSTED,
@@ -22,7 +23,6 @@ from hybrid_memory.retrieval.brief import (
     with_few_untrusted,
 )
 from hybrid_memory.testing import HASHER
-from hybrid_memory.word_encoding import with_encoded_words
 
 costs = st.lists(st.integers(40, 115), max_size=20)
 queues = st.dictionaries(st.sampled_from(list(Queue)), costs, min_size=1)

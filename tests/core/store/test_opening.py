@@ -119,7 +119,7 @@ def test_without_the_driver_the_error_says_what_to_install(tmp_path, variable, m
 @pytest.mark.slow
 def test_a_store_that_is_a_file_imports_nothing_of_postgresql(tmp_path):
     program = (
-        "import sys, pathlib; from hybrid_memory.service import MemoryService\n"
+        "import sys, pathlib; from hybrid_memory.service.memory_service import MemoryService\n"
         f"MemoryService.open(pathlib.Path({str(tmp_path)!r})).close()\n"
         "print([name for name in sys.modules if 'psycopg' in name or 'hybrid_memory_postgres' in name])"
     )

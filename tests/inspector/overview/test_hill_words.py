@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tests.tables import each
 
-from hybrid_memory.languages import language_of
-from hybrid_memory.terms import TermHasher
+from hybrid_memory.language.languages import language_of
+from hybrid_memory.language.terms import TermHasher
 from hybrid_memory_inspector.overview.hill_words import named, spelled, telling
 
 HASHER = TermHasher(0x1234_5678_9ABC_DEF1)

@@ -7,7 +7,7 @@ import pytest
 
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_inspector.overview.overviews import overviews_of

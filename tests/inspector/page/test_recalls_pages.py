@@ -9,8 +9,8 @@ import pytest
 from tests.server.services import SCOPE
 
 from hybrid_memory.model import MemoryType, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ReadRequest, ReadResult, Where
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Way
 
 HOSTILE = "<img src=x onerror=alert(1)> {{ 7*7 }} </bdi><script>alert(2)</script> \u202egpj"

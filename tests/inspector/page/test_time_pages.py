@@ -10,8 +10,8 @@ import pytest
 from tests.server.services import SCOPE
 
 from hybrid_memory.model import MemoryType, Origin
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Way
 
 KEPT = {"memory_type": MemoryType.LONG_TERM, "origin": Origin.USER}

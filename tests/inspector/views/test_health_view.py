@@ -11,7 +11,7 @@ import pytest
 from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_inspector.views.health import load
 from hybrid_memory_mcp.views import now

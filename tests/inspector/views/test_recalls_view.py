@@ -8,8 +8,8 @@ import pytest
 
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import MemoryId, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, ReadRequest, ReadResult
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Way
 from hybrid_memory_inspector.views.recalls import MEMORIES_OF_A_READING
 from hybrid_memory_mcp.views.readings import readings_of

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ReadRequest
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Way
 
 CODE = "claude-code:d108ae34-9a1c-4a7b-8f0e-2f4f1f9f1f10"

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli.commands import app

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from hybrid_memory.model import MemoryType, Origin, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.readings import Way
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables import each
 
+from hybrid_memory.language.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import GroupSort, Hit, ReadResult, ReflectionGroup
-from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory_mcp.mcp_api import passages, tool_results
 from hybrid_memory_mcp.mcp_api.tool_results import (
     ENOUGH_TOKENS,

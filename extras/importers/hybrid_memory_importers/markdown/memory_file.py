@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier, Trust, Verdict
 from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
-from hybrid_memory.text import content_hash
 from hybrid_memory_importers.markdown import seal
 from hybrid_memory_importers.markdown.frontmatter import FrontmatterError, parse, split, written
 from hybrid_memory_importers.markdown.inert import inert, is_shown_whole, spoken

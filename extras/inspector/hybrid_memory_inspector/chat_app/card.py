@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import Hit, ReadRequest
-from hybrid_memory.text import excerpt
 from hybrid_memory_mcp.mcp_api.apps import App
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 FOLDER = Path(__file__).parent
 STYLES = ("../page/static/tokens.css", "app.css")

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.languages import FUNCTION_WORDS, language_of, word_set
-from hybrid_memory.terms import QUESTION_TERM
-from hybrid_memory.text import has_unspaced_script
+from hybrid_memory.language.languages import FUNCTION_WORDS, language_of, word_set
+from hybrid_memory.language.terms import QUESTION_TERM
+from hybrid_memory.language.text import has_unspaced_script
 
 if TYPE_CHECKING:
-    from hybrid_memory.terms import TermHasher
+    from hybrid_memory.language.terms import TermHasher
 
 Rows = NDArray[np.intp]
 

@@ -18,9 +18,9 @@ from hybrid_memory_inspector.overview.layout import Layout
 from hybrid_memory_inspector.overview.terrain import Hill, Terrain, survey
 
 if TYPE_CHECKING:
+    from hybrid_memory.language.terms import TermHasher
     from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.retrieval.map_rows import MapRows
-    from hybrid_memory.terms import TermHasher
 
 REGION_WORDS, PLACE_WORDS = 3, 2
 _GROWN = 1.25  # times as many memories as when it was laid out: it is laid out again

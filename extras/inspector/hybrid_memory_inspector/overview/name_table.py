@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.embedding.vocabulary import english_rank
-from hybrid_memory.languages import FUNCTION_WORDS, word_set
-from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.names import written_names
+from hybrid_memory.language.languages import FUNCTION_WORDS, word_set
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.names import written_names
 from hybrid_memory.retrieval.arrays import GrowableArray
 
 Shares = Callable[[Sequence[str]], Sequence[float | None]]
@@ -55,7 +55,7 @@ _AROUND = LazyPattern(r"^[^\w]+|[^\w]+$")
 _NO_NAME = LazyPattern(r"[A-Z]{2,}s|[^\W\d_]\d|\d+h\d*|(?=.*\d)(?=.*[a-f])[\da-f]{6}")  # "PRs", "A4", "18h30", a colour
 _CONTRACTED = LazyPattern(r"['’](?:re|m|ll|ve|d|t|s)$", re.IGNORECASE)
 _BRACKETS = LazyPattern(r"[【】「」『』《》〈〉（）()\[\]{}]")
-# Chinese, Japanese, Korean, Arabic, Hebrew and Hindi have no capitals, so `hybrid_memory.names` finds none of their names.
+# Chinese, Japanese, Korean, Arabic, Hebrew and Hindi have no capitals, so `hybrid_memory.language.names` finds none of their names.
 # What has 先生, さん, 씨, السيد or "my sister" next to it is one.
 _SURNAMES = (
     "王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何高林罗羅郑鄭梁谢謝宋唐许許韩韓冯馮邓鄧曹彭曾肖田董袁潘于蒋蔣蔡余杜叶葉程苏蘇魏吕呂丁任沈姚卢盧姜"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from hybrid_memory import reads
 from hybrid_memory.model import MemoryId
+from hybrid_memory.service import reads
 from hybrid_memory.store.snapshots import NO_TIME
 from hybrid_memory_inspector.overview.memory_map import MemoryMap, draw
 from hybrid_memory_inspector.overview.name_table import Name, NameTable, others_named
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Memory, Scope
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 T = TypeVar("T")
 _SMALL = 3_000  # memories; an overview of no more is there within a moment, and is waited for

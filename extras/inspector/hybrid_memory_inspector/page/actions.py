@@ -21,13 +21,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from hybrid_memory.errors import ChangedSince, ConfirmationNeeded, HybridMemoryError, InvalidInput, NotFound, error_code
-from hybrid_memory.homes import home_of
+from hybrid_memory.service.homes import home_of
 from hybrid_memory_inspector.page.rendering import Frame, render_page
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE, VERBS, act
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId, Scope
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_inspector.page.app import PageResources
     from hybrid_memory_mcp.views.view import ViewRequest
 

@@ -37,7 +37,7 @@ from hybrid_memory_mcp.views.view import ViewRequest
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import Clock
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 T = TypeVar("T")

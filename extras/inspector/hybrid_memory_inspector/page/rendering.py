@@ -19,8 +19,8 @@ from jinja2 import Environment, FileSystemLoader, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from hybrid_memory.language.text import visible
 from hybrid_memory.project_names import namespace_name
-from hybrid_memory.text import visible
 from hybrid_memory_inspector.views.table import VIEWS, View
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.memory_words import TIER_NAMES

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.types import TextContent
 
-from hybrid_memory.brief_reasons import BriefReasons
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.project_names import project_of
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
 from hybrid_memory.retrieval.brief import Dropped, Queue, Section, in_sections
+from hybrid_memory.service.brief_reasons import BriefReasons
 from hybrid_memory.settings import hook_switches
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_inspector.views.brief_words import DROPPED, QUEUES, SECTIONS, why_in_brief, why_next
 from hybrid_memory_mcp.clients.table import BY_NAME
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES
@@ -30,7 +30,7 @@ from hybrid_memory_mcp.mcp_api.tool_results import read_result
 from hybrid_memory_mcp.views.view import ViewRequest, told
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _NEXT_SHOWN = 12  # memories that come next; a person reads a few
 ANY = "any"

@@ -23,7 +23,7 @@ from hybrid_memory_mcp.views.waiting import waiting
 from hybrid_memory_mcp.words.session_names import title_of_format
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.whole import WholeStore
 
 _IMPORTS = 10

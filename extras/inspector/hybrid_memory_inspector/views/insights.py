@@ -20,7 +20,7 @@ from hybrid_memory_mcp.views.view import told
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.views.view import ViewRequest
 
 _PAGE = 20

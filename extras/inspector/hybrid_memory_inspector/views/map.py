@@ -19,7 +19,7 @@ from hybrid_memory_mcp.views.view import told
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_inspector.overview.memory_map import MemoryMap, NamedHill
     from hybrid_memory_mcp.views.view import ViewRequest
 

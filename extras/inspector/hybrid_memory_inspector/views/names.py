@@ -14,7 +14,7 @@ from hybrid_memory_mcp.views.view import told
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_inspector.overview.name_table import Name
     from hybrid_memory_mcp.views.view import ViewRequest
 

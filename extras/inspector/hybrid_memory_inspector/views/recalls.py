@@ -15,7 +15,7 @@ from hybrid_memory_mcp.views.session_titles import session_titles
 from hybrid_memory_mcp.views.view import ViewRequest, told
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 MEMORIES_OF_A_READING = 5  # told whole in a list; the others by their number
 _PAGE = 25

@@ -15,7 +15,7 @@ from hybrid_memory_mcp.views.waiting import shown, waiting
 
 if TYPE_CHECKING:
     from hybrid_memory.requests import PastAct
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.views.view import ViewRequest
 
 _PAGE = 10

@@ -30,7 +30,7 @@ from hybrid_memory_mcp.words.session_names import first_words, given_name, sourc
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _PAGE = 30
 _STEPS = 100  # of one session on a page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hybrid_memory_mcp.views.view import ViewRequest
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _HERE = "hybrid_memory_inspector.views."
 _SERVER = "hybrid_memory_mcp.views."  # those that the terminal shows too

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, from_micros, to_micros
 from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.language.terms import TermHasher
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
@@ -53,7 +54,6 @@ from hybrid_memory.store.writing import (
     ResultCodec,
     UndoRecord,
 )
-from hybrid_memory.terms import TermHasher
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.odd_rows import OddRows, RowKey
 from hybrid_memory.store.writing import ChangeType, LogEntry
-from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from datetime import datetime
