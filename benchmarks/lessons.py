@@ -75,7 +75,7 @@ class Agent:
 
 
 def makes_plain(text: str, again: str, right: str) -> bool:
-    """Return True if a text tells the program, the options and the variables of the right call that the other one lacks."""
+    """Return True if a text tells the program, the options, the folder and the variables of the right call that the other one lacks."""
     lacking = _telling(right) - _telling(again)
     worked = text.partition("failed")[2]
     return bool(text) and all(word in worked for word in lacking or _telling(right))
@@ -84,7 +84,8 @@ def makes_plain(text: str, again: str, right: str) -> bool:
 def _telling(line: str) -> set[str]:
     commands = commands_in(line)
     words = {word.partition("=")[0] for one in commands for word in one.words[1:] if word.startswith("-")}
-    words |= {word.partition("=")[0] for one in commands for word in one.given if "=" in word.split(" ")[0]}
+    given = {word.partition("=")[0] for one in commands for told in one.given for word in told.split()}
+    words |= {word for word in given if "<" not in word} | {one.folder for one in commands if one.folder}
     return words | {one.words[0] for one in commands} or set(line.split())
 
 

@@ -15,7 +15,7 @@ import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import MemoryId, Origin, Scope
 from hybrid_memory.requests import Hit, ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock
 
@@ -131,6 +131,10 @@ class Library:
     def items_of(self, hit: Hit) -> list[str]:
         """Return the items that a hit shows: its own, and those that repeat it."""
         return [item for one in (hit.memory.id, *hit.repeats) for item in self._ids[one]]
+
+    def ids_of(self, items: Sequence[str]) -> list[MemoryId]:
+        """Return the memories that hold some items."""
+        return [id_ for id_, held in self._ids.items() if not set(held).isdisjoint(items)]
 
     def items_named(self, memory: MemoryId) -> list[str]:
         """Return the items of a memory; two where the same was written twice."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 
@@ -12,17 +12,27 @@ from hybrid_memory_adapters.hub_store import HubStore
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam
 except ImportError:
     raise ImportError("the memory tool needs Anthropic's SDK: pip install anthropic") from None
+
+_ARGUMENTS = {
+    "view": ("path", "view_range"),
+    "create": ("path", "file_text"),
+    "str_replace": ("path", "old_str", "new_str"),
+    "insert": ("path", "insert_line", "insert_text"),
+    "delete": ("path",),
+    "rename": ("old_path", "new_path"),
+}
+"""What each command of the tool gives to the method of `MemoryFiles` that has its name."""
+
+
+def _answer(files: MemoryFiles, command: Any) -> str:
+    method = getattr(files, command.command)
+    try:
+        return str(method(*(getattr(command, name) for name in _ARGUMENTS[command.command])))
+    except FileError as error:
+        raise ToolError(str(error)) from error
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -41,33 +51,15 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._files = MemoryFiles(HubStore(home, namespace))
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return a file or what is in a folder."""
-        return _answer(lambda: self._files.view(command.path, command.view_range))
+    def view(self, command: Any) -> str:
+        """Do any command of the tool; which one, the command says."""
+        return _answer(self._files, command)
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Store a new file."""
-        return _answer(lambda: self._files.create(command.path, command.file_text))
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that is in a file once."""
-        return _answer(lambda: self._files.str_replace(command.path, command.old_str, command.new_str))
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines into a file."""
-        return _answer(lambda: self._files.insert(command.path, command.insert_line, command.insert_text))
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Forget a file or a folder."""
-        return _answer(lambda: self._files.delete(command.path))
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Move a file or a folder."""
-        return _answer(lambda: self._files.rename(command.old_path, command.new_path))
+    create = str_replace = insert = delete = rename = view
 
     def clear_all_memory(self) -> str:
         """Forget all files."""
-        return _answer(self._files.clear)
+        return self._files.clear()
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -81,39 +73,14 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._tool = MemoryTool(home, namespace=namespace)
+        self._files = MemoryFiles(HubStore(home, namespace))
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return a file or what is in a folder."""
-        return await anyio.to_thread.run_sync(self._tool.view, command)
+    async def view(self, command: Any) -> str:
+        """Do any command of the tool; which one, the command says."""
+        return await anyio.to_thread.run_sync(_answer, self._files, command)
 
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Store a new file."""
-        return await anyio.to_thread.run_sync(self._tool.create, command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that is in a file once."""
-        return await anyio.to_thread.run_sync(self._tool.str_replace, command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines into a file."""
-        return await anyio.to_thread.run_sync(self._tool.insert, command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Forget a file or a folder."""
-        return await anyio.to_thread.run_sync(self._tool.delete, command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Move a file or a folder."""
-        return await anyio.to_thread.run_sync(self._tool.rename, command)
+    create = str_replace = insert = delete = rename = view
 
     async def clear_all_memory(self) -> str:
         """Forget all files."""
-        return await anyio.to_thread.run_sync(self._tool.clear_all_memory)
-
-
-def _answer(command: Callable[[], str]) -> str:
-    try:
-        return command()
-    except FileError as error:
-        raise ToolError(str(error)) from error
+        return await anyio.to_thread.run_sync(self._files.clear)

@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from hashlib import blake2b
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hybrid_memory.lessons.commands import Command
-from hybrid_memory.lessons.fixes import Fix, added_by, fix_by, head_of, is_wrapped
+from hybrid_memory.language.text import excerpt
+from hybrid_memory.lessons.commands import Command, Words
+from hybrid_memory.lessons.fixes import Fix, added_by, first_added_by, fix_by, head_of, is_within, shared_by
 from hybrid_memory.lessons.ruled_out import alternatives_to, rules_out
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Trust
-from hybrid_memory.requests import ForgetRequest, ListRequest, ReadRequest, Where, WriteRequest
+from hybrid_memory.requests import ForgetRequest, ListRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.text import excerpt
 from hybrid_memory.trust import BESIDE_OTHERS
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import ReadResult
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 LESSON = "lesson"
 """The tag of a lesson."""
@@ -33,21 +33,24 @@ LESSON = "lesson"
 SHOWN = 2  # lessons and rules before one command: more is not read
 REPEATED = 2  # a failure without a remedy is shown once that many conversations had it
 _ABOUT_A_COMMAND = 50  # lessons of one program that are looked at
+_MOST_TAGS = 10  # of a lesson: those of the subcommands that it is not about
 _RULES = 12  # statements of the person that are looked at
 _LONGEST_LINE = 200  # characters of a command that are shown
 _WRONG_WORD = re.compile(
     r"\b(?:unrecogni[sz]ed|unknown|invalid|unexpected|unsupported|no such option|removed)\b", re.IGNORECASE
 )
+_VALUE = re.compile(r"[=+\d<]|^-[A-Z]\w")  # ``-I=include``, ``+nightly``, ``-j2``, ``-Iinclude``
 _MISSING = re.compile(r"not found|not recognized|no such file|cannot find|not installed", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A command that failed, and the line that names the error; ``of_the_code`` if that is about the code at hand."""
+    """A command that failed, and the line that names the error; ``of_the_code`` if that is about the code at hand, as ``of_tests`` is."""
 
     command: Command
     signature: str
     of_the_code: bool = False
+    of_tests: bool = False
 
 
 class LessonBook:
@@ -75,21 +78,26 @@ class LessonBook:
         Code that fails also works for other words (``pytest`` and ``pytest -k one``): only the very same words otherwise called tell more.
         """
         fix = fix_by(failure.command, worked)
-        if fix is None or (fix is Fix.WORDS and (failure.of_the_code or _only_asks_for_less(failure, worked))):
+        if fix is None or (fix in {Fix.WORDS, Fix.ANOTHER} and not _tells_more(failure, worked)):
             return
         text = f"{_typed(failure.command)} failed: {failure.signature}. {_typed(worked)} worked instead."
         told: dict[str, Json] = {
             "worked": _shape(worked),
-            "about": about(failure, worked, fix).value,
-            "added": [masked(word) for word in added_by(failure.command, worked)],
+            "about": " ".join(about(failure, worked, fix)),
+            "options": sorted(_options(failure.command)) if fix is Fix.WORDS else [],
+            "added": [masked(word) for word in first_added_by(failure.command, worked)],
         }
         self._write(failure, text, told, self._lesson_of(failure.command))
 
     def forget(self, worked: Command) -> None:
-        """Forget the lessons that a command which works proves wrong: those that would have warned of it."""
-        ids = [one.id for one in self._lessons(worked) if _shape_of(one) == _shape(worked) or _speaks_of(one, worked)]
-        if ids:
-            self._service.forget(self._own, ForgetRequest(ids=tuple(ids)))
+        """Forget the lessons that a command which works proves wrong; of those about more, note that they are not about this one."""
+        wrong = [one for one in self._lessons(worked) if _shape_of(one) == _shape(worked) or _speaks_of(one, worked)]
+        narrower = [one for one in wrong if one.metadata.get("head", _head(worked)) != _head(worked)]
+        for one in narrower:
+            if len(one.tags) < _MOST_TAGS:
+                self._service.update(self._own, UpdateRequest(id=one.id, tags=(*one.tags, _works_tag(worked))))
+        if ids := tuple(one.id for one in wrong if one not in narrower):
+            self._service.forget(self._own, ForgetRequest(ids=ids))
 
     def before(self, line: str, commands: Sequence[Command]) -> tuple[ReadResult | None, frozenset[MemoryId]]:
         """Return what to say before a line is run, as a reading of at most `SHOWN` hits, and which of them are rules of the person.
@@ -131,7 +139,7 @@ class LessonBook:
         head: dict[str, Json] = {
             "failed": _shape(failed),
             "typed": masked(failed.line),
-            "head": " ".join(head_of(failed.words)),
+            "head": _head(failed),
             "folder": failed.folder,
         }
         request = WriteRequest(
@@ -147,44 +155,73 @@ class LessonBook:
         self._service.write(self._own, request)
 
 
-class About(StrEnum):
-    """Which commands a lesson is about, besides the one that failed."""
+def about(failure: Failure, worked: Command, fix: Fix) -> Words:
+    """Return with which words the commands begin that a lesson is about, besides the one that failed; none for no other.
 
-    PROGRAM = "program"  # all of its program, in its folder
-    SUBCOMMAND = "subcommand"
-    NOTHING_ELSE = "nothing else"  # not even of the same shape
+    What was sourced or chosen, and a variable named like the program, is about the whole program; words in front of the subcommand are
+    about all before them, an option behind it about the subcommand.
+    Other arguments alone (``record.sh``, ``record.sh 3s``) say nothing of other commands.
+    """
+    failed, error = failure.command.words, failure.signature
+    is_missing = failed[0] in error and _MISSING.search(error) is not None
+    within = is_within(failed, worked.words)
+    if is_missing or fix is Fix.FOLDER or (within and fix is Fix.PROGRAM) or _is_of_the_program(failed[0], worked, fix):
+        return failed[:1]
+    head, shared = head_of(failed), shared_by(failed, worked.words)
+    if within and shared < len(head):
+        return failed[:shared]
+    return () if fix is Fix.WORDS and not _has_option(failure.command, worked) else head
 
 
-def about(failure: Failure, worked: Command, fix: Fix) -> About:
-    """Return which commands a remedy is about. Other arguments alone (``record.sh``, ``record.sh 3s``) say nothing of other commands."""
-    failed, error = failure.command, failure.signature
-    is_missing = failed.words[0] in error and _MISSING.search(error) is not None
-    if is_missing or fix is Fix.FOLDER or is_wrapped(failed.words, worked.words):
-        return About.PROGRAM
-    has_option = any(word.startswith("-") for word in added_by(failed, worked))
-    return About.SUBCOMMAND if fix is not Fix.WORDS or has_option else About.NOTHING_ELSE
+def _is_of_the_program(program: str, worked: Command, fix: Fix) -> bool:
+    """Return True for ``nvm use``, and for ``DOCKER_HOST`` of ``docker``."""
+    names = (one.partition("=") for one in worked.given)
+    return fix is Fix.GIVEN and any(not equals or name.lower().startswith(program) for name, equals, _ in names)
 
 
-def _only_asks_for_less(failure: Failure, worked: Command) -> bool:
-    """Return True if the command that worked only lacks words which the error does not call wrong: ``fmt --check`` and ``fmt``."""
-    return not added_by(failure.command, worked) and _WRONG_WORD.search(failure.signature) is None
+def _has_option(failed: Command, worked: Command) -> bool:
+    """Return True if a remedy has another option, or another value behind one."""
+    added = added_by(failed, worked)
+    behind = {word for option, word in pairwise(worked.words) if option.startswith("-")}
+    return any(word[0] in "-+" or "=" in word or word in behind for word in added)
+
+
+def _tells_more(failure: Failure, worked: Command) -> bool:
+    """Return True if other words tell what was wrong with a command.
+
+    Not if it only lacks words that the error does not call wrong (``fmt --check`` and ``fmt``). Code that fails works for other tests, or
+    is changed by ``--fix``: there only options with values tell more.
+    """
+    failed = failure.command
+    if failure.of_the_code:
+        added = added_by(failed, worked)
+        is_value = len(added) > 1 or any(_VALUE.search(word) for word in added)
+        return (
+            is_value and not failure.of_tests and is_within(failed.words, worked.words) and _has_option(failed, worked)
+        )
+    return bool(added_by(failed, worked)) or _WRONG_WORD.search(failure.signature) is not None
 
 
 def _speaks_of(lesson: Memory, command: Command) -> bool:
     """Return True if a lesson is to be told before a command."""
     told = lesson.metadata
+    same = _shape_of(lesson) == _shape(command)
     if "worked" not in told:
-        return _shape_of(lesson) == _shape(command) and _times(lesson) >= REPEATED
-    scope, added = told.get("about"), told.get("added")
-    if scope == About.NOTHING_ELSE:
+        return same and _times(lesson) >= REPEATED
+    head = str(told.get("about", "")).split()
+    if not head:
         return told.get("typed") == masked(command.line)
-    if _shape_of(lesson) == _shape(command):
-        return True
-    if told.get("folder") != command.folder:
-        return False
-    if isinstance(added, list) and any(word in added for word in (*command.given, *command.words)):
-        return False  # it is put right already
-    return scope == About.PROGRAM or told.get("head") == " ".join(head_of(command.words))
+    return same or (list(command.words[: len(head)]) == head and _is_like_it(lesson, command))
+
+
+def _is_like_it(lesson: Memory, command: Command) -> bool:
+    """Return True for a command in the same folder, with the same options, that is not put right already."""
+    told = lesson.metadata
+    added, options = (
+        set(map(str, found)) if isinstance(found := told.get(key), list) else set() for key in ("added", "options")
+    )
+    is_there = told.get("folder") == command.folder and _works_tag(command) not in lesson.tags
+    return is_there and added.isdisjoint((*command.given, *command.words)) and options <= _options(command)
 
 
 def _is_the_persons(memory: Memory) -> bool:
@@ -210,5 +247,22 @@ def _times(lesson: Memory) -> int:
     return times if isinstance(times, int) else 1
 
 
+def _options(command: Command) -> set[str]:
+    return {word.partition("=")[0] for word in command.words if word.startswith("-")}
+
+
+def _head(command: Command) -> str:
+    return " ".join(head_of(command.words))
+
+
 def _tag(command: Command) -> str:
-    return f"{LESSON}-{blake2b(command.words[0].encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
+    return f"{LESSON}-{_digest(command.words[0])}"
+
+
+def _works_tag(command: Command) -> str:
+    """Return the tag of lessons that are about more than a subcommand which works without them."""
+    return f"{LESSON}-not-{_digest(_head(command))}"
+
+
+def _digest(words: str) -> str:
+    return blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

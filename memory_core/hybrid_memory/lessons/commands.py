@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     r"""\s*(?:
         (?P<operator>\|\||&&|\|&?|;|&(?!>))
       | (?P<redirection>(?:\d*|&)>>?(?:&\d|\s*[^\s|&;<>()]+)|\d*<\s*(?![<(])[^\s|&;<>()]+)
-      | (?P<word>(?:"(?:\\.|[^"\\$`])*"|'[^']*'|\\.|\$\w+|\$\{\w+\}|[^\s|&;<>()`$'"\\])+)
+      | (?P<word>(?:"(?:\\.|\$\w+|\$\{\w+\}|[^"\\$`])*"|'[^']*'|\\.|\$\w+|\$\{\w+\}|[^\s|&;<>()`$'"\\])+)
     )""",
     re.VERBOSE,
 )
@@ -115,6 +115,7 @@ _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+")
 _HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
 _NUMBER = re.compile(r"(?<![A-Za-z_])\d[\d.,]*(?![A-Za-z_])")
 _SPACE = re.compile(r"\s")
+_USUAL_PLACES = ("/bin/", "/usr/bin/", "/usr/local/bin/")  # of a program; one from another place is another version
 
 
 def commands_in(text: str, folder: str = "") -> list[Command]:
@@ -170,7 +171,7 @@ def plain(word: str) -> str:
             return '"..."'
         word = inner
     word = _ADDRESS.sub("<url>", word)
-    option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    option, equals, value = word.partition("=") if word.startswith("-") or _ASSIGNMENT.match(word) else ("", "", word)
     if _is_path(value):
         value = "<path>"
     elif "<url>" not in value:
@@ -185,7 +186,7 @@ def _is_path(value: str) -> bool:
 
 def _program(word: str) -> str:
     word = word.strip("\"'")
-    return word.rpartition("/")[2] if word.startswith(("/", "~")) else word
+    return word.rpartition("/")[2] if word.startswith(_USUAL_PLACES) else word
 
 
 def _split(text: str) -> Iterator[tuple[list[str], str]]:

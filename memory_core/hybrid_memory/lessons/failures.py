@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 
+from hybrid_memory.language.text import visible
 from hybrid_memory.lessons.commands import plain
-from hybrid_memory.text import visible
 
 LONGEST_SIGNATURE = 160  # characters
 _MOST_READ = 20_000
 
-# Output that points into code, or counts tests: the command did its work, and the code is what failed.
-_OUTCOME = re.compile(
+# Output that points into code: the command did its work, and the code is what failed, or how it is built.
+_PLACE = re.compile(
     r"""\S+\.\w{1,5}:\d+(?::\d+)?[:\s]          # file.ts:12:3, file.go:12:
       | \w+\.\w{1,5}\(\d+,\d+\)                 # file.ts(12,3)
       | ^\s*\d+:\d+\s+(?:error|warning)\b        # of eslint
       | -->\s+\S+:\d+:\d+                       # of rustc
-      | \b\d+\s+(?:tests?\s+)?(?:failed|failing|failures?|errors?\s+found|problems?)\b
+    """,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_TESTS = re.compile(
+    r"""\b\d+\s+(?:tests?\s+)?(?:failed|failing|failures?|errors?\s+found|problems?)\b
       | \b(?:failed|failures?|errors):\s*[1-9]
       | ^(?:FAIL|FAILED|---\s+FAIL|not\s+ok|not ok \d+)\b
       | \bAssertionError\b | \bassertion\b.*\bfailed\b
@@ -37,7 +41,12 @@ _ERROR_LINE = re.compile(
 
 def is_about_the_code(error: str) -> bool:
     """Return True if a failure tells of the code at hand (a test, a type, a style), not of how the command was called."""
-    return _OUTCOME.search(error[:_MOST_READ]) is not None
+    return _PLACE.search(error[:_MOST_READ]) is not None or is_of_tests(error)
+
+
+def is_of_tests(error: str) -> bool:
+    """Return True if a failure counts tests, or complaints about style."""
+    return _TESTS.search(error[:_MOST_READ]) is not None
 
 
 def signature_of(error: str) -> str:

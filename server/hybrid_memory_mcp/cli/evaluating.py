@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.text import excerpt
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.validation import QUERY_LIMIT, check_text
 from hybrid_memory_mcp.cli.embedders import installed_spec, name_of
 from hybrid_memory_mcp.cli.memories import Namespace
@@ -32,7 +32,8 @@ def eval_(
         Path,
         typer.Argument(
             metavar="FILE",
-            help='JSON lines, or a list: {"question": "...", "answer": ["word", ...]}, with [] where nothing is known.',
+            help='JSON lines, or a list: {"question": "...", "answer": ["word", ...]}, with [] where nothing is known. '
+            'Instead of the answer, "evidence": ["id", ...] names the right memories.',
         ),
     ],
     *,
@@ -50,7 +51,7 @@ def eval_(
 ) -> None:
     """Ask your own questions and count the right answers. They are asked as an assistant asks, and do not count as using a memory.
 
-    A memory is right if it holds all words of the answer. --embedder and --scorer also ask a temporary copy of the store.
+    A memory is right if it holds all words of the answer, or is one of the evidence. --embedder and --scorer also ask a temporary copy.
     """
     with one_line_errors():
         with named_file(file):
@@ -115,21 +116,23 @@ def _parsed(text: str, line: int) -> Any:
 
 
 def _question(line: int, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict) or not {"question", "answer"} <= value.keys():
-        raise _wrong(line, "is not an object with a question and an answer")
-    question, answer = value["question"], value["answer"]
+    told = "evidence" if isinstance(value, dict) and "evidence" in value else "answer"
+    if not isinstance(value, dict) or not {"question", told} <= value.keys():
+        raise _wrong(line, "is not an object with a question and an answer or evidence")
+    question, answer = value["question"], value[told]
     given = [] if answer is None else [answer] if isinstance(answer, str) else answer
     if not isinstance(question, str):
         raise _wrong(line, "has a question that is not a string")
+    name = "evidence" if told == "evidence" else "an answer"
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise _wrong(line, "has an answer that is neither a string nor a list of strings")
+        raise _wrong(line, f"has {name} that is neither a string nor a list of strings")
     words = [word for one in given for word in one.split() or [one]]
-    for field, text in (("a question", question), *(("an answer", word) for word in words)):
+    for field, text in (("a question", question), *((name, word) for word in words)):
         try:
             check_text(field, text, limit=QUERY_LIMIT)
         except InvalidInput as error:
             raise _wrong(line, f"has {field} that {error.problem}") from None
-    return {"question": question, "answer": words}
+    return {"question": question, told: words}
 
 
 def _wrong(line: int, problem: str) -> InvalidInput:

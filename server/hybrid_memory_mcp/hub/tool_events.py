@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.lessons.book import Failure, LessonBook
 from hybrid_memory.lessons.commands import Command, commands_in
-from hybrid_memory.lessons.failures import is_about_the_code, signature_of
-from hybrid_memory.lessons.fixes import fix_by
+from hybrid_memory.lessons.failures import is_about_the_code, is_of_tests, signature_of
+from hybrid_memory.lessons.fixes import Fix, fix_by
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.settings import HookSwitches, hook_switches
 from hybrid_memory.store.reviewing import HOOK_SOURCE
-from hybrid_memory.text import excerpt
 from hybrid_memory_mcp.hooks.tool_calls import AGENTS
 from hybrid_memory_mcp.hub.hook_events import At, place_at
 from hybrid_memory_mcp.mcp_api.opening_brief import fenced, opening_request, opening_text
 from hybrid_memory_mcp.mcp_api.tool_results import quiet_text
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.hub.handshake import Hello
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -184,7 +184,7 @@ class _ToolCallAtWork:
         self._let_wait()
         if len(self._commands) > 1 or not signature:
             return
-        failure = Failure(self._commands[0], signature, is_about_the_code(error))
+        failure = Failure(self._commands[0], signature, is_about_the_code(error), is_of_tests(error))
         self._book(service).note(failure)
         self._conversation.waiting.append(_Waiting(failure))
 
@@ -197,7 +197,7 @@ class _ToolCallAtWork:
             for one in reversed(self._conversation.waiting.copy()):
                 if one.failure.command == command:
                     self._conversation.waiting.remove(one)
-                elif fix_by(one.failure.command, command) is not None:
+                elif (fix := fix_by(one.failure.command, command)) and (fix is not Fix.ANOTHER or one.calls == 1):
                     book.note_fix(one.failure, command)
                     self._conversation.waiting.remove(one)
 

@@ -65,6 +65,46 @@ def test_other_words_are_told_for_the_subcommand_until_a_call_has_them(book):
     assert told_before(book, "docker run web") == []
 
 
+def test_an_option_before_the_subcommand_is_told_for_others_until_they_work_without_it(book):
+    book.note_fix(
+        failure("git fetch origin", "SSL certificate problem"), command("git -c http.sslCAInfo=ca.crt fetch origin")
+    )
+    assert len(told_before(book, "git clone https://git.lan/sdk.git")) == 1
+    book.forget(command("git log"))
+    assert told_before(book, "git log --oneline") == []
+    assert len(told_before(book, "git clone https://git.lan/sdk.git")) == 1
+    assert len(told_before(book, "git fetch upstream")) == 1
+
+
+def test_an_option_is_told_for_calls_with_the_options_of_the_one_that_failed(book):
+    book.note_fix(failure("pnpm add -D eslint", "adding to the root"), command("pnpm add -D -w eslint"))
+    assert len(told_before(book, "pnpm add -D prettier")) == 1
+    assert told_before(book, "pnpm add clsx --filter web") == []
+
+
+def test_a_variable_named_like_its_program_is_told_for_all_subcommands(book):
+    book.note_fix(failure("docker info", "cannot connect"), command("DOCKER_HOST=unix:///run/colima.sock docker info"))
+    book.note_fix(failure("npx jest", "unexpected token"), command("NODE_OPTIONS=--experimental-vm-modules npx jest"))
+    assert len(told_before(book, "docker compose ps")) == 1
+    assert told_before(book, "npx eslint src") == []
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked", "of_tests", "told"),
+    [
+        ("cargo build", "cargo +nightly build", False, 1),
+        ("make", "make CPPFLAGS=-I/opt/gps/include", False, 1),
+        ("protoc a.proto", "protoc -I third_party a.proto", False, 1),
+        ("eslint src", "eslint src --fix", False, 0),
+        ("tsc", "tsc src", False, 0),
+        ("pytest", "pytest -k other", True, 0),
+    ],
+)
+def test_of_what_points_into_code_only_options_with_values_are_lessons(book, failed, worked, of_tests, told):
+    book.note_fix(Failure(command(failed), "src/a.c:1: error", of_the_code=True, of_tests=of_tests), command(worked))
+    assert len(told_before(book, failed)) == told
+
+
 def test_a_command_that_works_again_is_no_lesson_any_more(book):
     book.note_fix(failure("npm install lodash"), command("pnpm install lodash"))
     book.forget(command("npm install express"))

@@ -19,7 +19,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import DATABASE
 from hybrid_memory_mcp.admin.eval_operation import summary_of
 from hybrid_memory_mcp.admin.hub_client import stop_hub
@@ -90,10 +90,26 @@ def test_a_right_hit_counts_at_its_place_in_the_answer(memory, runs):
     assert (run["right_first"], run["right_in_five"]) == (1, 2)
 
 
-@pytest.mark.parametrize("answer", [[], None])
-def test_where_nothing_is_known_an_answer_without_a_memory_is_right(memory, runs, answer):
+def test_a_hit_is_right_that_is_one_of_the_evidence_whatever_it_says(memory, runs):
+    porto, rome = memory.keep("Ada lives in Porto"), memory.keep("The piano of Grace is in Rome")
+    question = "Where does Ada live?"
+    (run,) = runs([{"question": question, "evidence": ids} for ids in ([rome.id, porto.id], porto.id, ["another"])])
+    assert [one["rank"] for one in run["asked"]] == [1, 1, None]
+    assert run["asked"][0]["ids"][0] == porto.id
+    assert (run["answerable"], run["right_first"]) == (3, 2)
+
+
+def test_a_hit_is_right_that_stands_for_the_evidence_which_says_the_same(memory, runs):
+    ids = [memory.keep("Ada lives in Porto", session=session).id for session in ("one", "two")]
+    (run,) = runs([{"question": "Where does Ada live?", "evidence": [one]} for one in ids])
+    assert [one["rank"] for one in run["asked"]] == [1, 1]
+    assert [one["hits"] for one in run["asked"]] == [1, 1]
+
+
+@pytest.mark.parametrize("none", [{"answer": []}, {"answer": None}, {"evidence": []}])
+def test_where_nothing_is_known_an_answer_without_a_memory_is_right(memory, runs, none):
     del memory
-    (run,) = runs([NOBODY | {"answer": answer}])
+    (run,) = runs([{"question": NOBODY["question"], **none}])
     assert (run["answerable"], run["unanswerable"], run["said_unknown"]) == (0, 1, 1)
 
 
@@ -155,13 +171,15 @@ def test_each_question_is_shown_with_the_place_and_the_first_words_of_what_it_fi
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ('{"question": "a b", "answer": "c"}\n\n{"question": "d"}\n', 3, "is not an object with a question and an answer"),
+        ('{"question": "a b", "answer": "c"}\n\n{"question": "d"}\n', 3, "is not an object with a question and an answer or evidence"),
         ('{"question": "a b", "answer": "c"}\nd\n', 2, "is not JSON"),
         ('[{"question": "a b", "answer": "c"},\n "d"]', 2, "is not an object with a question and an answer"),
         ('[\n{"question": "a b", "answer": "c"}\n{}]', 3, "is not JSON"),
         ('{"question": 3, "answer": "c"}', 1, "has a question that is not a string"),
         ('{"question": " ", "answer": "c"}', 1, "has a question that is empty"),
         ('{"question": "a b", "answer": 3}', 1, "has an answer that is neither a string nor a list of strings"),
+        ('{"question": "a b", "evidence": [3]}', 1, "has evidence that is neither a string nor a list of strings"),
+        ('{"question": "a b", "evidence": ["c", ""]}', 1, "has evidence that is empty"),
         ('{"question": "a b", "answer": ["c", ""]}', 1, "has an answer that is empty"),
         ('{"question": "a b", "answer": "c \\u200b"}', 1, "has an answer that is empty"),
         ('{"question": "a b", "answer": ' + "1" * 5000 + "}", 1, "is not JSON"),
@@ -188,12 +206,11 @@ def test_a_file_without_questions_is_refused_by_its_name(tmp_path, data, problem
     assert done.stderr.startswith(f"{file}: {problem}")
 
 
-QUESTIONS = st.fixed_dictionaries(
-    {
-        "question": st.text(st.characters(codec="utf-8", categories=["L", "P", "Zs"]), min_size=1).map("a{}".format),
-        "answer": st.lists(st.text(st.characters(codec="utf-8", categories=["L"]), min_size=1)),
-    }
-)
+WORDS = st.lists(st.text(st.characters(codec="utf-8", categories=["L"]), min_size=1))
+QUESTION = {
+    "question": st.text(st.characters(codec="utf-8", categories=["L", "P", "Zs"]), min_size=1).map("a{}".format)
+}
+QUESTIONS = st.one_of(st.fixed_dictionaries(QUESTION | {told: WORDS}) for told in ("answer", "evidence"))
 
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=5), st.sampled_from(["lines", "list", "indented", "marked"]))
@@ -316,7 +333,7 @@ def test_a_name_that_is_not_known_is_refused_before_anything_is_asked(memory, as
 
 WAITS = """
 import signal, sys
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.__main__ import main
 
 def waits(*_, **__):
