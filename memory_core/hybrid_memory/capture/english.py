@@ -130,26 +130,32 @@ _NO_TASK = (
     r"(?!.*\b(?:in (?:this|that|the) (?:function|file|test|line|example)|for now|for this|this time|at the moment)\b)"
 )
 _PREFERENCES = (
-    r"(?:i|we) <ADV>(?:prefer|favou?r|like|love|enjoy|hate|dislike|avoid|don't like|do not like|can't stand) "
-    r"(?:to |using )?<THING>(?!the\b|your\b|to (?:see|know|get|have)\b).{2,}",
+    (
+        r"(?:i|we) <ADV>(?:prefer|favou?r|like|love|enjoy|hate|dislike|avoid|don't like|do not like|can't stand) "
+        r"(?:to |using )?<THING>(?!the\b|your\b|to (?:see|know|get|have)\b).{2,}"
+    ),
     r"(?:i|we) (?:always|never|only|usually|don't) (?:use|eat|drink|write|buy|work|cook|take|commit|read|want) <THING>(?!the\b).{2,}",
     r"(?:my|our) (?:favou?rite|preferred|default) [\w' -]{2,40}? (?:is|are) <THING>.{2,}",
     r"(?:(?:please|pls),? )?(?:always|never)(?! mind| again| \w+s\b| \w+ed\b| the\b) [a-z]{2,} <THING>.{2,}",
     r"<LASTING_START>,? (?:please )?(?!it\b|this\b|that\b|there\b)[a-z]{2,} .{3,}",
 )
 _DECISIONS = (
-    r"(?:we|i)(?:'ve| have)? <ADV>(?:decided|agreed|settled|switched|moved|migrated) (?:to|on|that|for|from|against) <THING>"
-    rf"{_NO_TASK}.{{2,}}",
+    (
+        r"(?:we|i)(?:'ve| have)? <ADV>(?:decided|agreed|settled|switched|moved|migrated) (?:to|on|that|for|from|against) <THING>"
+        rf"{_NO_TASK}.{{2,}}"
+    ),
     rf"(?:we|i) (?:now |all |no longer )?use <THING>{_NO_TASK}<NOTNOW>.{{2,}}",
-    r"(?:let's|we'll|we will|we are going to|we're going to) (?:use|go with|stick with|switch to) <THING>"
-    rf"(?!the\b|a\b|an\b){_NO_TASK}<NOTNOW>.{{2,}}",
+    (
+        r"(?:let's|we'll|we will|we are going to|we're going to) (?:use|go with|stick with|switch to) <THING>"
+        rf"(?!the\b|a\b|an\b){_NO_TASK}<NOTNOW>.{{2,}}"
+    ),
 )
 _FACTS = (
     r"i(?:'m| am) (?:severely )?allergic to <THING>.{2,}",
     r"(?:i|we) (?:now )?(?:live|work) (?:in|at|for|near) <THING>(?!the\b).{2,}",
     r"(?:my|our) (?:[\w-]+ )?<FAMILY>(?:'s \w+)? (?:\w+ )?(?:is|are|has|lives|works|likes|loves) <THING>(?!not\b|the\b).{2,}",
     r"(?:my|our) [\w' -]{2,30}? (?:is|are) (?:called|named) .{2,}",
-    r"my name is (?P<name>[a-z][\w'-]+).*",
+    r"(?:my name is|call me) (?P<name>[a-z][\w'-]+).*",
 )
 
 RULES: tuple[Rule, ...] = (
