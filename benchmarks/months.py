@@ -39,7 +39,7 @@ from hybrid_memory.capture.statements import statements
 from hybrid_memory.embedding.universal import Encoder, UniversalEmbedder
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ForgetRequest, GroupSort, Insight, ReadRequest, ReflectionGroup, WriteRequest
-from hybrid_memory.service.keeping import keep
+from hybrid_memory.service.corrections import keep
 from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource

@@ -7,7 +7,7 @@ from hybrid_memory.errors import ConcurrentModification, EmbedderUnavailable
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
 from hybrid_memory.store.memory.store import MemoryStore
-from hybrid_memory.store.neighbours import OtherHub
+from hybrid_memory.store.other_hubs import OtherHub
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 

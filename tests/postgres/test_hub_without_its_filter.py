@@ -36,8 +36,8 @@ from hybrid_memory.store.writing import (
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory_postgres.connections import Connections
 from hybrid_memory_postgres.preparing import prepare
+from hybrid_memory_postgres.row_security import WALLED
 from hybrid_memory_postgres.store import PostgresStore
-from hybrid_memory_postgres.walls import WALLED
 
 pytestmark = pytest.mark.postgres
 

@@ -18,8 +18,8 @@ from hybrid_memory.errors import ConstraintViolation, InvalidInput, SchemaTooNew
 from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.files.database_copy import open_session
-from hybrid_memory.store.made_anew import NewVector
 from hybrid_memory.store.moving import file_source, folder_target
+from hybrid_memory.store.reprocessing import NewVector
 from hybrid_memory.store.row_copy import MOVED_TABLES, row_sums
 from hybrid_memory.store.writing import RequestKey, UndoRecord
 from hybrid_memory.testing import START, FakeClock

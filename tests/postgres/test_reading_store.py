@@ -19,9 +19,9 @@ from hybrid_memory.errors import ConstraintViolation, StoreClosed, StoreDamaged
 from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.requests import ListRequest
 from hybrid_memory.store.joined_snapshot import joined
-from hybrid_memory.store.made_anew import NewVector
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.memory_fields import LISTS_OF_NUMBERS, MEMORY_FIELDS
+from hybrid_memory.store.reprocessing import NewVector
 from hybrid_memory.store.reviewing import ReviewRequest
 from hybrid_memory.store.writing import Insert, RecordUse, WriteBatch
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource

@@ -13,8 +13,8 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
 from hybrid_memory_postgres.preparing import ONLY_READ, SHARED, prepare
+from hybrid_memory_postgres.row_security import WALLED
 from hybrid_memory_postgres.store import PostgresStore
-from hybrid_memory_postgres.walls import WALLED
 
 pytestmark = pytest.mark.postgres
 

@@ -18,8 +18,8 @@ from hybrid_memory.testing import FakeClock
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
 from hybrid_memory_postgres.preparing import ONLY_READ, SHARED, prepare
 from hybrid_memory_postgres.repeating import again
+from hybrid_memory_postgres.row_security import WALLED, NamespaceRoles, wall_findings
 from hybrid_memory_postgres.store import PostgresStore
-from hybrid_memory_postgres.walls import WALLED, NamespaceRoles, wall_findings
 
 pytestmark = pytest.mark.postgres
 

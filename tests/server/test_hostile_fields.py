@@ -24,7 +24,7 @@ from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_mcp.admin.hub_client import stop_hub
-from hybrid_memory_mcp.cli import memory_text, output, seeing
+from hybrid_memory_mcp.cli import memory_text, output, terminal_views
 from hybrid_memory_mcp.cli.commands import app
 
 pytestmark = pytest.mark.slow
@@ -197,7 +197,7 @@ def test_no_field_leaves_its_quotes(entry, monkeypatch):
             models = [*tool_texts(client), *hook_texts(home)]
         stop_hub(home)
         terminal += terminal_texts(home)
-        for module in (output, memory_text, seeing):
+        for module in (output, memory_text, terminal_views):
             monkeypatch.setattr(module, "is_terminal", lambda: True)
         terminal += terminal_texts(home)
     raw = [name for name, text in models + terminal if FORBIDDEN.search(text)]

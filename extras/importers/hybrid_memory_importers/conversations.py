@@ -12,7 +12,7 @@ from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_pe
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory_importers.record import Chosen, Record, Skipped
-from hybrid_memory_importers.telling import Chances, ToldOne, joined, sets_a_scene, told
+from hybrid_memory_importers.told_statements import Chances, ToldOne, joined, sets_a_scene, told
 
 _LOOKED_BACK = 60  # statements of a conversation among which a correction looks for what was wrong
 _LONGEST_COMPARED = 120  # characters of a statement that gives one thing a value

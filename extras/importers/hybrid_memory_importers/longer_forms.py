@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.language.lazy_pattern import LazyPattern
-from hybrid_memory_importers.otherwise_words import DENIES
+from hybrid_memory_importers.not_statements_words import DENIES
 
 _LONGEST = 2_000  # characters of a text that is looked at
 _FEWEST_WORDS = 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory_importers.conversations import Conversation, is_one_at_a_time, newest_of_the_person
 from hybrid_memory_importers.record import Author, Chosen, Record, RecordKind, Skipped
-from hybrid_memory_importers.telling import chances
+from hybrid_memory_importers.told_statements import chances
 
 if TYPE_CHECKING:
     from hybrid_memory.capture.gate import Gate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybrid_memory.capture.sentences import leans, lowered, pieces_of
 from hybrid_memory.language.lazy_pattern import LazyPattern
-from hybrid_memory_importers import otherwise
+from hybrid_memory_importers import not_statements
 
 _FEW_WORDS = 2
 _DENSE = "\u2e80"  # from this character on scripts write no blanks between sentences
@@ -29,4 +29,4 @@ def _needs(sentence: str, before: str) -> bool:
         return True
     if leans(low) or _POINTS.match(low) is not None or (low.isascii() and len(low.split()) <= _FEW_WORDS):
         return True
-    return otherwise.is_instead(low, lowered(before))
+    return not_statements.is_instead(low, lowered(before))

@@ -23,9 +23,9 @@ from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.memory_table import COLUMNS, UNREADABLE, memory_of
 from hybrid_memory_postgres.rewriting import is_unwritten
+from hybrid_memory_postgres.row_security import wall_findings
 from hybrid_memory_postgres.store_facts import read_only_findings
 from hybrid_memory_postgres.tables import check_log
-from hybrid_memory_postgres.walls import wall_findings
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory

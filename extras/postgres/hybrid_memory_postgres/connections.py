@@ -1,7 +1,7 @@
 """`Connections`: the pool of connections to the server, and the transactions that calls run in.
 
 Every transaction says for which namespaces it is (`hybrid_memory.namespaces`, for this transaction alone), so that the server itself
-can hold it to them (row-level security, `walls`).
+can hold it to them (row-level security, `row_security`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import psycopg_pool
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from hybrid_memory.errors import AccessRefused, SchemaTooNew
+from hybrid_memory_postgres.dead_connections import AT_WORK, Watch, WatchedConnection, watched_by
 from hybrid_memory_postgres.pg_errors import (
     RightsMissing,
     RoleGone,
@@ -25,10 +26,9 @@ from hybrid_memory_postgres.pg_errors import (
     refuse_if_full,
     translated,
 )
-from hybrid_memory_postgres.silence import AT_WORK, Watch, WatchedConnection, watched_by
+from hybrid_memory_postgres.row_security import NO_ROLE, NamespaceRoles, roles_of_login
 from hybrid_memory_postgres.sql_session import EachStatementSession, PgSession
 from hybrid_memory_postgres.target import Conninfo, conninfo_now
-from hybrid_memory_postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -15,7 +15,7 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.batch import checked_passages, checked_vector
 from hybrid_memory.store.encoding import check_text
-from hybrid_memory.store.made_anew import MemoryText, NewVector, NextEmbedder, Unembedded
+from hybrid_memory.store.reprocessing import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.repeating import again, repeated
 from hybrid_memory_postgres.vector_table import (
@@ -72,7 +72,7 @@ _PART_ROWS = 5_000
 
 
 class PostgresEmbedderChange:
-    """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.made_anew`."""
+    """The part of `PostgresStore` that changes its embedder; see `hybrid_memory.store.reprocessing`."""
 
     def __init__(
         self, connections: Connections, clock: Clock, guard: Callable[[PgSession], None] = lambda _: None

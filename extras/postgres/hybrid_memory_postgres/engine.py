@@ -71,7 +71,7 @@ class PostgresDatabase(StoreDatabase):
     def namespace_role(self, namespace: str) -> str | None:
         """Return the role that a hub takes for calls on a namespace."""
         from hybrid_memory_postgres.connections import EVERYTHING, Connections
-        from hybrid_memory_postgres.walls import roles_of_login
+        from hybrid_memory_postgres.row_security import roles_of_login
 
         with (
             Connections(self.at.conninfo, size=1, wait_seconds=_LOOK_SECONDS) as connections,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.model import MemoryId
-    from hybrid_memory.store.whole import WholeStore
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory_postgres.appending import LockedHead
     from hybrid_memory_postgres.connections import Connections
 

@@ -30,7 +30,7 @@ from hybrid_memory_postgres.sql_session import PgSession
 if TYPE_CHECKING:
     from _typeshed import HasFileno
 
-    from hybrid_memory.store.neighbours import Follower
+    from hybrid_memory.store.other_hubs import Follower
     from hybrid_memory_postgres.connections import Connections
     from hybrid_memory_postgres.known_heads import KnownHeads
 

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import from_micros
-from hybrid_memory.store.neighbours import OtherHub
+from hybrid_memory.store.other_hubs import OtherHub
 from hybrid_memory_postgres import schema
 
 if TYPE_CHECKING:

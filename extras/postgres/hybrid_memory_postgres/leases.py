@@ -43,7 +43,7 @@ _HELD = "SELECT 1 FROM lease WHERE name = $1 AND holder = $2 AND fence = $3 FOR 
 
 
 class PostgresLease:
-    """A lease that this process took; see `hybrid_memory.store.neighbours.Lease`."""
+    """A lease that this process took; see `hybrid_memory.store.other_hubs.Lease`."""
 
     def __init__(self, leases: Leases, name: str, fence: int, seconds: float, certain_until: float) -> None:
         self._leases = leases

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.store.memory_fields import NAMES
-from hybrid_memory.store.neighbours import News
+from hybrid_memory.store.other_hubs import News
 from hybrid_memory.store.sql.rows import entry_of
 from hybrid_memory_postgres.memory_table import readable
 from hybrid_memory_postgres.tables import TRIMMED

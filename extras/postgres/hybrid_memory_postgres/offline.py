@@ -16,7 +16,7 @@ from hybrid_memory.store.writing import PLAIN_CODEC
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId, Usage
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.neighbours import Follower
+    from hybrid_memory.store.other_hubs import Follower
     from hybrid_memory.store.snapshots import Snapshot
     from hybrid_memory.store.writing import CommitResult, Decision, LogEntry, Prefetch, RequestKey, ResultCodec
 

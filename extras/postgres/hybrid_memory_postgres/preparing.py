@@ -1,6 +1,6 @@
 """What an administrator does once: tables, a role for hubs with no more rights than they need, roles that stand for namespaces.
 
-A hub needs rows, not tables: it may read and change rows, and have a table written anew after an erasure (`walls`). It owns nothing,
+A hub needs rows, not tables: it may read and change rows, and have a table written anew after an erasure (`row_security`). It owns nothing,
 makes nothing, and may not say who is bound to what. Statements that name a role or a table are put together by the server (``format``),
 which quotes names as it reads them.
 """
@@ -15,9 +15,9 @@ from functools import partial
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
 from hybrid_memory_postgres.migrating import migrate
+from hybrid_memory_postgres.row_security import WALLED
 from hybrid_memory_postgres.sql_session import PgSession
 from hybrid_memory_postgres.table_changes import changing_tables
-from hybrid_memory_postgres.walls import WALLED
 
 SHARED = ("embedder", "store", "hub", "lease", "moving", "sync_note", "sync_segment")
 """The tables without a namespace that hubs change."""

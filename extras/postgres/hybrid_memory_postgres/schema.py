@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hybrid_memory_postgres import walls
+from hybrid_memory_postgres import row_security
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ _NO_SAMPLES = (
 
 # The number of DuckDB's schema whose columns these are.
 M008_BEGIN = Migration(
-    8, "begin", 8, (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *walls.STATEMENTS)
+    8, "begin", 8, (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *row_security.STATEMENTS)
 )
 
 # The vectors of a memory's passages (`hybrid_memory.embedding.passages`). Programs of the schema before store vectors without them.

@@ -21,7 +21,7 @@ from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.findings import Report
-from hybrid_memory.store.neighbours import EMBEDDER_LEASE, Follower, Lease, News, OtherHub
+from hybrid_memory.store.other_hubs import EMBEDDER_LEASE, Follower, Lease, News, OtherHub
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
 from hybrid_memory.store.sql.rows import result_of
 from hybrid_memory.store.sql.undo import read_undos
@@ -51,13 +51,13 @@ from hybrid_memory_postgres.pg_sync import PostgresSync
 from hybrid_memory_postgres.pg_transfer import PostgresTransfer
 from hybrid_memory_postgres.reading_table import PostgresReadings
 from hybrid_memory_postgres.repeating import again
+from hybrid_memory_postgres.row_security import check_login
 from hybrid_memory_postgres.row_tables import refuse_while_moving
 from hybrid_memory_postgres.snapshot import read_snapshot
 from hybrid_memory_postgres.sql_session import PgSession
 from hybrid_memory_postgres.target import Conninfo
 from hybrid_memory_postgres.term_key import KeyOfStore, ensure_term_key
 from hybrid_memory_postgres.vector_table import PinnedEmbedder, pinned_embedder, vectors_by_id
-from hybrid_memory_postgres.walls import check_login
 from hybrid_memory_postgres.word_columns import PostgresWordColumns
 from hybrid_memory_postgres.writers import Writers
 

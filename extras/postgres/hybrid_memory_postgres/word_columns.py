@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.made_anew import OutdatedWords
+from hybrid_memory.store.reprocessing import OutdatedWords
 from hybrid_memory_postgres.connections import EVERYTHING
 from hybrid_memory_postgres.repeating import repeated
 
@@ -32,7 +32,7 @@ _REPLACE = """
 
 
 class PostgresWordColumns:
-    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.made_anew.ReencodingStore`.
+    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.reprocessing.ReencodingStore`.
 
     ``store`` gives the id of the store for which words are encoded here.
     """

@@ -27,10 +27,10 @@ from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, Ou
 from hybrid_memory.store.encoding import check_number, check_text
 from hybrid_memory.store.writing import CommitResult, Decision, Prefetch, RequestKey, ResultCodec
 from hybrid_memory_postgres import tables
+from hybrid_memory_postgres.dead_connections import process_of
 from hybrid_memory_postgres.outcome import Traces, was_committed
 from hybrid_memory_postgres.pg_errors import LOST, ConnectionLost
 from hybrid_memory_postgres.prefetched import PrefetchPlan
-from hybrid_memory_postgres.silence import process_of
 from hybrid_memory_postgres.write_transaction import LockedNamespace, decide_and_apply, replayed
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from hybrid_memory.store.home_files import find_copies
 from hybrid_memory_sync.synchronise import Erased
 
 if TYPE_CHECKING:
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory.store.erasing import Eraser, OnStep, Purged
-    from hybrid_memory.store.whole import WholeStore
 
 NOTE = "erase"
 _IN_COPIES = "erase in copies"

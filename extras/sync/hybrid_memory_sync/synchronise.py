@@ -50,7 +50,7 @@ from hybrid_memory_sync.steps import Encoded, StepResult, decide_heard, decide_n
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import RandomSource
-    from hybrid_memory.store.whole import WholeStore
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory_sync.machine import Machine
 
 OnProgress: TypeAlias = Callable[[int, int], None]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.clock import Clock
+    from hybrid_memory.store.administration import ServedStore
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.whole import ServedStore
 
 
 def check_open(store: Store) -> Report:

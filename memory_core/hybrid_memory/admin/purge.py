@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory.store.erasing import Eraser, OnStep, Purged
     from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
-    from hybrid_memory.store.whole import WholeStore
 
 
 def check_selection(selection: PurgeSelection) -> None:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory.store.erasing import Eraser, OnStep, Purged
     from hybrid_memory.store.transfer import RedactionPlan
-    from hybrid_memory.store.whole import WholeStore
 
 _SHORTEST_WORDS = 4  # characters that a person may have taken out: fewer stand everywhere
 

@@ -42,6 +42,7 @@ MACROS = {
     r"|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}(?:/\d{2,4})?|(?<![.\d])\d{1,2}\.\d{1,2}\.(?:20\d\d)?(?!\d)|(?:end|start|middle"
     r"|beginning) of (?:the )?(?:week|month|year|quarter|<MONTH>)"
     r"|q[1-4]|20[2-9]\d|christmas|easter|new year'?s?)\b)",
+    "OWNED": r"(?:boss|manager|landlord|doctor|dentist|car|bike|house|flat|dog|cat|company|team|laptop|server)",
     "CODE": r"(?:functions?|variables?|class(?:es)?|methods?|files?|columns?|fields?|tests?|branch(?:es)?"
     r"|scripts?|components?|parameters?"
     r"|args?|arguments?|buttons?|loops?|lines?|errors?|output|code|tables?|rows?|queries|query"
@@ -153,12 +154,16 @@ _DECISIONS = (
 _FACTS = (
     r"i(?:'m| am) (?:severely )?allergic to <THING>.{2,}",
     r"(?:i|we) (?:now )?(?:live|work) (?:in|at|for|near) <THING>(?!the\b).{2,}",
-    r"(?:my|our) (?:[\w-]+ )?<FAMILY>(?:'s \w+)? (?:\w+ )?(?:is|are|has|lives|works|likes|loves) <THING>(?!not\b|the\b).{2,}",
+    r"(?:my|our) (?:[\w-]+ )?(?:<FAMILY>|<OWNED>)(?:'s \w+)? (?:\w+ )?(?:is|are|has|lives|works|likes|loves) <THING>(?!not\b|the\b).{2,}",
     r"(?:my|our) [\w' -]{2,30}? (?:is|are) (?:called|named) .{2,}",
+    r"(?:the|my|our) (?!<CODE>)[\w' -]{2,40}? (?:is|are) (?:on|at) (?=[^\n]{0,60}(?:<DAY>|\d|\.\w)).{3,}",
     r"(?:my name is|call me) (?P<name>[a-z][\w'-]+).*",
 )
 
+_PLAN = r"(?:i|we)(?:'m| am|'re| are) (?:flying|travell?ing|moving|going|meeting|getting|visiting) (?=[^\n]{0,80}?<TIME>)<NOTNOW>.{4,}"
+
 RULES: tuple[Rule, ...] = (
+    _rule(Kind.PLAN, 0.65, _PLAN),
     *(_rule(Kind.PREFERENCE, 0.8, one) for one in _PREFERENCES),
     *(_rule(Kind.DECISION, 0.75, one) for one in _DECISIONS),
     *(_rule(Kind.FACT, 0.7, one) for one in _FACTS),

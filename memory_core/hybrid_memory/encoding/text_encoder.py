@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.made_anew import MemoryText
+    from hybrid_memory.store.reprocessing import MemoryText
 
 Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32] | None]"
 """Returns the unit vectors of texts as rows, None while the model is not at hand."""

@@ -32,7 +32,7 @@ from hybrid_memory.requests import (
     UpdateRequest,
     UpdateResult,
 )
-from hybrid_memory.service import homes
+from hybrid_memory.service import person_and_project
 from hybrid_memory.service.rwlock import ReadWriteLock, shared
 from hybrid_memory.store.writing import CommitResult, Decision, WriteBatch
 
@@ -110,7 +110,7 @@ class Acts:
         now = self._writer.now()
         validation.check_scope(scope)
         request, secrets = self._secrets.update(validation.check_update(replace(request, origin=Origin.USER), now))
-        home = homes.home_of(self._store, scope, request.id)
+        home = person_and_project.home_of(self._store, scope, request.id)
         encoded = None
         if request.content is not None and (old := self._there(home, request.id)) is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at, now, old.key)
@@ -186,7 +186,7 @@ class Acts:
         """
         validation.check_scope(scope)
         request = validation.check_split(request)
-        home = homes.home_of(self._store, scope, request.id)
+        home = person_and_project.home_of(self._store, scope, request.id)
         checked = [self._checked(request.id, f"parts.{at}", part) for at, part in enumerate(request.parts)]
         parts = [self._new_words(home, [request.id], content) for content, _ in checked]
         done = self._do([home], lambda *_: partial(decide_split, request.id, parts, home))
@@ -296,7 +296,7 @@ class Acts:
         Raises:
             NotFound: names the positions of those that do not exist here.
         """
-        theirs = homes.of_the_person(self._store, scope, ids)
+        theirs = person_and_project.of_the_person(self._store, scope, ids)
         ours = self._store.get(scope.namespace, [one for one in ids if one not in theirs])
         if missing := [f"ids.{at}" for at, one in enumerate(ids) if one not in theirs and one not in ours]:
             raise NotFound(f"{', '.join(missing)}: no such memory; nothing was changed")

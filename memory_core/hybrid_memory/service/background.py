@@ -29,8 +29,8 @@ from hybrid_memory.errors import ConcurrentModification, EmbedderUnavailable, In
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
 from hybrid_memory.service.rwlock import ReadWriteLock, shared
-from hybrid_memory.store.made_anew import NewVector, Unembedded
-from hybrid_memory.store.neighbours import EMBEDDER_LEASE
+from hybrid_memory.store.other_hubs import EMBEDDER_LEASE
+from hybrid_memory.store.reprocessing import NewVector, Unembedded
 from hybrid_memory.store.writing import WriteBatch
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hybrid_memory.service.committing import Commits
     from hybrid_memory.service.rwlock import ReadWriteLock
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.neighbours import Lease
+    from hybrid_memory.store.other_hubs import Lease
     from hybrid_memory.store.writing import WriteView
 
 Backfill = Callable[[str], int]

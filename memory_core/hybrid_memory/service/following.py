@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.store.base import Store
-    from hybrid_memory.store.neighbours import News
+    from hybrid_memory.store.other_hubs import News
     from hybrid_memory.store.writing import Decision, LogEntry, WriteBatch, WriteView
 
 Tell = Callable[[str, frozenset[str]], None]
@@ -188,7 +188,7 @@ class CatchUp(Protocol):
 
 
 class Following:
-    """Does in a thread of its own what follows from the news of a store; itself the `hybrid_memory.store.neighbours.Follower`.
+    """Does in a thread of its own what follows from the news of a store; itself the `hybrid_memory.store.other_hubs.Follower`.
 
     ``catch_up`` brings what is loaded of a namespace up to date, to the position ``hinted`` too if its log reaches that far, and returns
     whether anything is loaded; ``exchange`` lets go all that was

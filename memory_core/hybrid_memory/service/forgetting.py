@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget_or_restore
 from hybrid_memory.errors import ConfirmationNeeded, NotFound
-from hybrid_memory.service import homes
+from hybrid_memory.service import person_and_project
 from hybrid_memory.service.acts import links_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def forget(
         if scope.personal is not None and request.count != len(ids):
             raise ConfirmationNeeded(len(ids), _matching_elsewhere(commits, scope, request, now))
         return _forget_here(commits, scope, request, (), key, now)
-    theirs = homes.of_the_person(commits.store, scope, request.ids)
+    theirs = person_and_project.of_the_person(commits.store, scope, request.ids)
     if not theirs:
         return _forget_here(commits, scope, request, request.ids, key, now)
     person = replace(scope, namespace=scope.personal or scope.namespace, personal=None)
@@ -86,6 +86,6 @@ def _forget_here(
         lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by, links(view))
         return decide_forget_or_restore(request, found, scope, lookups, view)
 
-    decide: Decision = decide_here if beside is None else homes.together(decide_here, beside, request.ids)
+    decide: Decision = decide_here if beside is None else person_and_project.together(decide_here, beside, request.ids)
     result: ForgetResult = commits.commit(scope.namespace, key, decide, result_codec.FORGET, index=index).result
     return result

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, decide_reflected
 from hybrid_memory.errors import StoreError
-from hybrid_memory.service import homes
+from hybrid_memory.service import person_and_project
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId, Scope
@@ -33,7 +33,7 @@ def commit_insights(
         prepared = by_home[home]
         last = home is in_order[-1]
         index = commits.indexes.get(home.namespace)
-        decide = homes.with_ids(
+        decide = person_and_project.with_ids(
             partial(_decide, commits, prepared, home, index),
             [one.at for one in prepared],
             ids if last else {},

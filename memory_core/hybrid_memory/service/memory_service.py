@@ -71,7 +71,7 @@ from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.secret_detection.secret_policy import SecretMode, SecretPolicy
-from hybrid_memory.service import forgetting, homes, reads
+from hybrid_memory.service import forgetting, person_and_project, reads
 from hybrid_memory.service.acts import Acts, Writer
 from hybrid_memory.service.background import AT_OPENING, VECTORS_AT_ONCE, BackgroundJobs, LateVectors, reencode
 from hybrid_memory.service.brief_reasons import BriefReasons, brief_reasons_of
@@ -180,14 +180,7 @@ class MemoryService:
         self.journal = ReadingJournal(store.readings, keep=kept, days=days)
         self._readings = Readings()
         self._shown = ShownMemories()
-        self._conversations = Conversations(
-            self._commits,
-            self._write_rules.flow,
-            _IDLE,
-            self.lock,
-            episode_days=self.settings.episode_days,
-            endings=lambda: self.ending_model(),  # noqa: PLW0108 - tests replace it
-        )
+        self._conversations = self._made_conversations()
         self._warm_up = WarmUp(self._commits, self._encoder, self.journal, self._late_vectors, self._conversations)
         writer = Writer(self._commits.commit_act, self._commits.new_id, self._time.now)
         self.acts = Acts(store, self._encoder, self._index_cache, self.lock, self.secrets, writer)
@@ -201,6 +194,16 @@ class MemoryService:
         )
         self.following = self._other_hubs.begin_to_follow()
         """Keeps up with other hubs that write to the store."""
+
+    def _made_conversations(self) -> Conversations:
+        return Conversations(
+            self._commits,
+            self._write_rules.flow,
+            _IDLE,
+            self.lock,
+            episode_days=self.settings.episode_days,
+            endings=lambda: self.ending_model(),  # noqa: PLW0108 - tests replace it
+        )
 
     @classmethod
     def open(
@@ -286,9 +289,9 @@ class MemoryService:
             with suppress(ConcurrentModification):  # they wait on; what is to be written has nothing to do with them
                 self.flush_recalls()
         # 2. Compute vector and terms, what the statement repeats and what it likely changes.
-        home = homes.home_of_new(self.store, scope, request)
+        home = person_and_project.home_of_new(self.store, scope, request)
         index = self._index_cache.get(home.namespace)
-        parents = homes.elsewhere(self.store, scope, home, request.parents)
+        parents = person_and_project.elsewhere(self.store, scope, home, request.parents)
         prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
         model = self.change_model() if may_change(request) else None
         changed = [] if model is None else self._likely_changes(model, prepared, scope, now)
@@ -487,12 +490,12 @@ class MemoryService:
         by_home: dict[Scope, list[PreparedInsight]] = {}
         for at, insight in enumerate(self.secrets.insights(validation.check_insights(insights))):
             encoded = self._encoder.encode(insight.text, None, None, now)
-            home = homes.home_of_insight(self.store, scope, insight)
+            home = person_and_project.home_of_insight(self.store, scope, insight)
             prepared = PreparedInsight(
                 id=self._commits.new_id(now),
                 insight=insight,
                 encoded=encoded,
-                elsewhere=homes.elsewhere(self.store, scope, home, insight.evidence),
+                elsewhere=person_and_project.elsewhere(self.store, scope, home, insight.evidence),
                 at=at,
             )
             by_home.setdefault(home, []).append(prepared)
@@ -510,7 +513,7 @@ class MemoryService:
         now = self._time.now()
         validation.check_scope(scope)
         request, secrets = self.secrets.update(validation.check_update(request, now))
-        scope = homes.home_of(self.store, scope, request.id)
+        scope = person_and_project.home_of(self.store, scope, request.id)
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
         encoded = None
         if request.content is not None and old is not None:

@@ -1,6 +1,6 @@
 """The interface of a store; `MemoryService` knows nothing else of stores.
 
-The values that go into it and come out are in rooms of their own: `writing`, `snapshots`, `made_anew`, `neighbours`, `findings`.
+The values that go into it and come out are in rooms of their own: `writing`, `snapshots`, `reprocessing`, `other_hubs`, `findings`.
 
 The shape serves one hub over a DuckDB file today and several over one server later: ids are made by the caller, a write is one
 call, positions come from the namespace's own counter, and a log that any search structure can follow announces every change.
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from hybrid_memory.requests import Lag, ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
     from hybrid_memory.store.findings import Report
-    from hybrid_memory.store.made_anew import EmbedderChangeStore, ReencodingStore
-    from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub
+    from hybrid_memory.store.other_hubs import Follower, Lease, News, OtherHub
     from hybrid_memory.store.readings import ReadingStore
+    from hybrid_memory.store.reprocessing import EmbedderChangeStore, ReencodingStore
     from hybrid_memory.store.reviewing import Reason, ReviewRequest
     from hybrid_memory.store.snapshots import Snapshot
     from hybrid_memory.store.transfer import Refusal

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.model import Memory, MemoryId
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory.store.transfer import PurgeSelection, RedactionPlan
-    from hybrid_memory.store.whole import WholeStore
 
 OnStep: TypeAlias = Callable[[str], None]
 """Told the name of each step when it is done; tests kill the process there."""

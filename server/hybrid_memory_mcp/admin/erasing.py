@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.errors import StoreError
+from hybrid_memory.store.administration import whole_store
 from hybrid_memory.store.syncing import known_folders
-from hybrid_memory.store.whole import whole_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hybrid_memory.service.memory_service import MemoryService
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory.store.erasing import Eraser
-    from hybrid_memory.store.whole import WholeStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 T = TypeVar("T")

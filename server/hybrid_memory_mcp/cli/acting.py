@@ -10,7 +10,7 @@ import typer
 
 from hybrid_memory.model import Verdict
 from hybrid_memory.requests import UNDO
-from hybrid_memory_mcp.cli.given import ids_of, moment_of, text_of
+from hybrid_memory_mcp.cli.arguments import ids_of, moment_of, text_of
 from hybrid_memory_mcp.cli.memories import Ids, Namespace, OneId, call_here
 from hybrid_memory_mcp.cli.memory_text import print_memories
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal

@@ -15,20 +15,21 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.extras import load_extra
 from hybrid_memory_mcp.cli import (
     acting,
-    care,
     config,
     embedders,
     erasing,
     evaluating,
     exporting,
     importing,
+    maintenance,
     memories,
     project,
-    seeing,
     serving,
     status,
+    terminal_views,
     tokens,
 )
+from hybrid_memory_mcp.cli.arguments import TextCommand
 from hybrid_memory_mcp.cli.command_group import (
     FILES,
     MEMORIES,
@@ -40,7 +41,6 @@ from hybrid_memory_mcp.cli.command_group import (
     hide_plain_types,
     unwrapped,
 )
-from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 from hybrid_memory_mcp.cli.output import fail
 
@@ -145,9 +145,9 @@ _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")
 _add_extra(FILES, "sync", "sync ~/Dropbox/memory")
-_add(FILES, care.backup, "backup")
-_add(FILES, care.restore, "restore memory-backup.duckdb")
-_add(STORE, care.doctor, "doctor")
+_add(FILES, maintenance.backup, "backup")
+_add(FILES, maintenance.restore, "restore memory-backup.duckdb")
+_add(STORE, maintenance.doctor, "doctor")
 _add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
 _add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
 _add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
@@ -172,6 +172,6 @@ _add(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     hidden=True,  # nobody types it
 )
-_add_inside(inspecting, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
-_add_inside(inspecting, seeing.timeline, "inspect timeline --as-of '1 March'")
-_add_inside(inspecting, seeing.tiers, "inspect tiers --live")
+_add_inside(inspecting, terminal_views.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
+_add_inside(inspecting, terminal_views.timeline, "inspect timeline --as-of '1 March'")
+_add_inside(inspecting, terminal_views.tiers, "inspect tiers --live")

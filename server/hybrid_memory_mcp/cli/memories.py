@@ -16,8 +16,8 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
 from hybrid_memory.validation import LIST_LIMIT
+from hybrid_memory_mcp.cli.arguments import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.by_ids import completed_ids
-from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.history_text import print_history
 from hybrid_memory_mcp.cli.memory_text import marks_of, others_in_words, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
@@ -239,7 +239,7 @@ def show(
             say("")
         print_whole(one)
         if is_terminal():
-            from hybrid_memory_mcp.cli.seeing import print_life
+            from hybrid_memory_mcp.cli.terminal_views import print_life
 
             print_life(home, namespace, one["id"], reveal=reveal)
 

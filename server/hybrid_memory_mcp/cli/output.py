@@ -267,7 +267,7 @@ def told_error(error: Exception) -> HybridMemoryError | None:
         return error
     if not isinstance(error, (MemoryError, OSError, RuntimeError, ImportError)):
         return None
-    from hybrid_memory.store.shortage import shortage_of
+    from hybrid_memory.store.out_of_resources import shortage_of
 
     return shortage_of(error)
 

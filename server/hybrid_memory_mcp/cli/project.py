@@ -12,8 +12,8 @@ import typer
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.project_names import check_project_name, project_namespace
+from hybrid_memory_mcp.cli.arguments import ids_of
 from hybrid_memory_mcp.cli.command_group import example
-from hybrid_memory_mcp.cli.given import ids_of
 from hybrid_memory_mcp.cli.memory_text import print_memories
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, call_operation, call_or_exit
 from hybrid_memory_mcp.cli.output import confirm, note, one_line_errors, print_json, print_result, say

@@ -29,7 +29,7 @@ from hybrid_memory.model import Kind, MemoryId, Scope
 from hybrid_memory.requests import Hit, ListRequest, ReadRequest, ReadResult
 from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.retrieval.prompt_gist import gist_of
-from hybrid_memory.service.keeping import keep
+from hybrid_memory.service.corrections import keep
 from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.settings import hook_switches
 from hybrid_memory.store.readings import Way

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 
 from hybrid_memory.errors import HybridMemoryError
-from hybrid_memory.store.shortage import shortage_of
+from hybrid_memory.store.out_of_resources import shortage_of
 
 UNEXPECTED_FAILURE = (
     "the memory server failed inside; nothing that was answered before is lost. Try again; its log says where"

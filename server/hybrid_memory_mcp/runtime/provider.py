@@ -29,7 +29,7 @@ from hybrid_memory.clock import RandomSource, SystemClock
 from hybrid_memory.errors import HybridMemoryError, SchemaTooNew, StoreClosed, StoreLocked
 from hybrid_memory.model import Scope
 from hybrid_memory.service.rwlock import ReadWriteLock
-from hybrid_memory.store.shortage import check_address_space
+from hybrid_memory.store.out_of_resources import check_address_space
 from hybrid_memory_mcp.runtime import library_patches
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from hybrid_memory.store.administration import whole_store
 from hybrid_memory.store.home_files import list_backups
 from hybrid_memory.store.opening import shown_address
 from hybrid_memory.store.reviewing import Reason
 from hybrid_memory.store.syncing import known_folders
-from hybrid_memory.store.whole import whole_store
 from hybrid_memory_mcp.clients.installed import assistants
 from hybrid_memory_mcp.clients.places import this_machine
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.requests import Status
     from hybrid_memory.service.memory_service import MemoryService
-    from hybrid_memory.store.neighbours import OtherHub
+    from hybrid_memory.store.other_hubs import OtherHub
     from hybrid_memory_mcp.views.view import ViewRequest
     from hybrid_memory_mcp.views.waiting import Waiting
 

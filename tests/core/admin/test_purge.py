@@ -18,7 +18,7 @@ from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.duck.files.database_copy import verify
 from hybrid_memory.store.home_files import list_backups
-from hybrid_memory.store.made_anew import NewVector
+from hybrid_memory.store.reprocessing import NewVector
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.store.writing import BufferState, ChangeType, RequestKey

@@ -13,7 +13,7 @@ from tests.core.store.test_golden import STORES
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store.made_anew import NewVector
+from hybrid_memory.store.reprocessing import NewVector
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.store.writing import Insert, SetVector
 

@@ -6,7 +6,7 @@ from tests.core.store.making import DIMENSIONS, always, memory, rows, vector
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.made_anew import NewVector
+from hybrid_memory.store.reprocessing import NewVector
 from hybrid_memory.store.writing import Insert, SetVector
 
 WIDE = 5

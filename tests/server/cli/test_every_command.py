@@ -348,7 +348,8 @@ def test_before_the_first_memory_a_question_has_an_answer_and_nothing_is_made(na
     assert str(tmp_path / "nowhere") in done.output
     said = empty.use(name, words, "--json")
     assert said.exit_code == 0
-    assert json.loads(said.stdout).keys() == json.loads(place.use(name, words, "--json").stdout).keys()
+    if name != "undo":  # whose answer is that of the act
+        assert json.loads(said.stdout).keys() == json.loads(place.use(name, words, "--json").stdout).keys()
     assert not (tmp_path / "nowhere").exists()
 
 

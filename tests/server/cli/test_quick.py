@@ -60,7 +60,7 @@ def by_typer(command, arguments, monkeypatch):
         raise Asked(home and str(home), operation, dict(given), namespace)
 
     monkeypatch.setattr(memories, "call_here", asked)
-    monkeypatch.setattr("hybrid_memory_mcp.cli.given.can_ask", lambda: False)
+    monkeypatch.setattr("hybrid_memory_mcp.cli.arguments.can_ask", lambda: False)
     found = CliRunner().invoke(app, [command, *arguments]).exception
     return found.args if isinstance(found, Asked) else None
 

@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from hybrid_memory.errors import ChangedSince, ConfirmationNeeded, HybridMemoryError, InvalidInput, NotFound, error_code
-from hybrid_memory.service.homes import home_of
+from hybrid_memory.service.person_and_project import home_of
 from hybrid_memory_inspector.page.rendering import Frame, render_page
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE, VERBS, act
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.admin.imports import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.administration import whole_store
 from hybrid_memory.store.findings import Report
-from hybrid_memory.store.neighbours import OtherHub
 from hybrid_memory.store.opening import shown_address
+from hybrid_memory.store.other_hubs import OtherHub
 from hybrid_memory.store.syncing import known_folders
-from hybrid_memory.store.whole import whole_store
 from hybrid_memory_mcp.views.needs import assistants_here, backups_of, check_line, checks, worst_first
 from hybrid_memory_mcp.views.view import ViewRequest
 from hybrid_memory_mcp.views.waiting import waiting
@@ -24,7 +24,7 @@ from hybrid_memory_mcp.words.session_names import title_of_format
 
 if TYPE_CHECKING:
     from hybrid_memory.service.memory_service import MemoryService
-    from hybrid_memory.store.whole import WholeStore
+    from hybrid_memory.store.administration import WholeStore
 
 _IMPORTS = 10
 _BACKUPS = 10

@@ -18,7 +18,7 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import check_text
-from hybrid_memory.store.made_anew import MemoryText, NewVector, NextEmbedder, Unembedded
+from hybrid_memory.store.reprocessing import MemoryText, NewVector, NextEmbedder, Unembedded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ _TEXTS = """
 
 
 class DuckEmbedderChange:
-    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.made_anew`."""
+    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.reprocessing`."""
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
         self._engine = engine

@@ -36,8 +36,8 @@ from hybrid_memory.store.transfer import PurgeSelection, RedactionPlan
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.administration import WholeStore
     from hybrid_memory.store.duck.sql_session import SqlSession
-    from hybrid_memory.store.whole import WholeStore
 
 
 # Of a namespace that is erased as a whole: what only a database file has.

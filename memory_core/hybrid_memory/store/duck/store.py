@@ -38,7 +38,7 @@ from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.findings import Report
-from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
+from hybrid_memory.store.other_hubs import Follower, Lease, News, OtherHub, OwnLease
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
 from hybrid_memory.store.sql.rows import result_of
 from hybrid_memory.store.sql.undo import read_undos

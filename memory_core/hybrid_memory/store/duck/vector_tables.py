@@ -22,7 +22,7 @@ from hybrid_memory.store.column_batches import finite_vectors, pack_ids, split_i
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import to_json
-from hybrid_memory.store.made_anew import Unembedded
+from hybrid_memory.store.reprocessing import Unembedded
 from hybrid_memory.store.snapshots import VectorBatch
 
 _CREATE = Template("""

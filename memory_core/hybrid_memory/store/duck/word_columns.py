@@ -13,7 +13,7 @@ from hybrid_memory.model import EncodedWords, MemoryId
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.duck.writer_cache import LruCache
 from hybrid_memory.store.encoding import to_json
-from hybrid_memory.store.made_anew import OutdatedWords
+from hybrid_memory.store.reprocessing import OutdatedWords
 
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Engine
@@ -35,7 +35,7 @@ _REPLACE = """
 
 
 class DuckWordColumns:
-    """The part of `DuckStore` that has terms, names and days made anew; see `hybrid_memory.store.made_anew.ReencodingStore`."""
+    """The part of `DuckStore` that has terms, names and days made anew; see `hybrid_memory.store.reprocessing.ReencodingStore`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

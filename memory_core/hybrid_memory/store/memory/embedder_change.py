@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.store.encoding import check_text
-from hybrid_memory.store.made_anew import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory.store.memory.data import NextVectors, StoreData
+from hybrid_memory.store.reprocessing import MemoryText, NewVector, NextEmbedder, Unembedded
 from hybrid_memory.store.snapshots import VectorBatch
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MemoryEmbedderChange:
-    """The part of `MemoryStore` that changes its embedder; see `hybrid_memory.store.made_anew.EmbedderChangeStore`."""
+    """The part of `MemoryStore` that changes its embedder; see `hybrid_memory.store.reprocessing.EmbedderChangeStore`."""
 
     def __init__(self, data: StoreData) -> None:
         self._data = data

@@ -32,7 +32,7 @@ from hybrid_memory.store.memory.reading_journal import MemoryReadings
 from hybrid_memory.store.memory.word_columns import MemoryReencoding
 from hybrid_memory.store.memory.write_view import MemoryWriteView
 from hybrid_memory.store.memory_fields import object_from_json
-from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
+from hybrid_memory.store.other_hubs import Follower, Lease, News, OtherHub, OwnLease
 from hybrid_memory.store.reviewing import Reason, ReviewRequest, reason_of
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
 from hybrid_memory.store.writing import (

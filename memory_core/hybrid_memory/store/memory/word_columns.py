@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybrid_memory.model import EncodedWords
-from hybrid_memory.store.made_anew import OutdatedWords
 from hybrid_memory.store.memory.data import StoreData
+from hybrid_memory.store.reprocessing import OutdatedWords
 
 
 class MemoryReencoding:
-    """The part of `MemoryStore` that has terms, names and days made anew; see `hybrid_memory.store.made_anew.ReencodingStore`."""
+    """The part of `MemoryStore` that has terms, names and days made anew; see `hybrid_memory.store.reprocessing.ReencodingStore`."""
 
     def __init__(self, data: StoreData) -> None:
         self._data = data

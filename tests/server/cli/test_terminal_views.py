@@ -16,7 +16,7 @@ from tests.server.services import SCOPE, ObservedService
 from hybrid_memory.model import MemoryType, Origin
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory_mcp.admin.hub_client import HubEnded
-from hybrid_memory_mcp.cli import seeing
+from hybrid_memory_mcp.cli import terminal_views
 from hybrid_memory_mcp.cli.pictures import UNICODE
 from hybrid_memory_mcp.views.view import ViewRequest
 
@@ -55,7 +55,7 @@ def terminal(monkeypatch, capsys):
     """Calls a function on a terminal of some width; returns the lines that it prints."""
 
     def lines(width, function, *arguments, environment=()):
-        monkeypatch.setattr(seeing, "is_terminal", lambda: True)
+        monkeypatch.setattr(terminal_views, "is_terminal", lambda: True)
         for name, value in dict(environment, COLUMNS=str(width)).items():
             monkeypatch.setenv(name, value)
         function(*arguments)
@@ -66,18 +66,20 @@ def terminal(monkeypatch, capsys):
 
 def draw_tiers(found):
     console = Console(highlight=False, emoji=False)
-    console.print(seeing.tiers_shown(found, console.width, UNICODE, frozenset()))
+    console.print(terminal_views.tiers_shown(found, console.width, UNICODE, frozenset()))
 
 
 def draw_life(found):
-    seeing.draw_life(Console(highlight=False, emoji=False), found)
+    terminal_views.draw_life(Console(highlight=False, emoji=False), found)
 
 
 def drawn(service, terminal, width, memory_id, **options):
     """Return the lines of all four."""
     return {
-        "search": terminal(width, seeing.print_search, load(service, "search", q="Where does Ada live?"), **options),
-        "timeline": terminal(width, seeing.print_timeline, load(service, "timeline"), **options),
+        "search": terminal(
+            width, terminal_views.print_search, load(service, "search", q="Where does Ada live?"), **options
+        ),
+        "timeline": terminal(width, terminal_views.print_timeline, load(service, "timeline"), **options),
         "life": terminal(width, draw_life, load(service, "memory", id=memory_id), **options),
         "tiers": terminal(width, draw_tiers, load(service, "now"), **options),
     }
@@ -94,7 +96,7 @@ def test_no_line_is_wider_than_the_terminal(service, terminal, porto, script, wi
 
 
 def test_the_words_are_all_there_on_a_narrow_terminal(service, terminal, porto):
-    lines = terminal(60, seeing.print_search, load(service, "search", q="Where does Ada live?"))
+    lines = terminal(60, terminal_views.print_search, load(service, "search", q="Where does Ada live?"))
     told = " ".join(" ".join(lines).split())
     assert "Ada lives in Porto." in told
     assert "Found" in told
@@ -115,7 +117,7 @@ def test_what_is_stored_does_nothing_to_a_terminal(service, terminal, porto, wid
 
 
 def test_a_timeline_shows_what_was_before_with_its_days(service, terminal, porto):
-    told = "\n".join(terminal(100, seeing.print_timeline, load(service, "timeline")))
+    told = "\n".join(terminal(100, terminal_views.print_timeline, load(service, "timeline")))
     assert "learned, by the" in told
     assert "true since then, by the" in told
     assert re.search(r"\d+ \w+ 2026 – \d+ \w+ 2026: Ada lives in .*Berlin", told)
@@ -123,7 +125,7 @@ def test_a_timeline_shows_what_was_before_with_its_days(service, terminal, porto
 
 def test_a_moment_that_is_asked_about_is_pointed_at(service, terminal, porto):
     found = load(service, "timeline", as_of="2026-02-01")
-    told = "\n".join(terminal(100, seeing.print_timeline, found))
+    told = "\n".join(terminal(100, terminal_views.print_timeline, found))
     assert "▲" in told
     assert "what was believed on 1 Feb 2026" in told or "what was believed on 2 Feb 2026" in told
     assert "Ada lives in Berlin." in told
@@ -157,7 +159,7 @@ def test_all_parts_of_memory_fit_on_a_screen(service, width, height):
             f"Ada saw film number {number}", memory_type=MemoryType.LONG_TERM if number % 2 else MemoryType.SHORT_TERM
         )
     console = Console(record=True, width=width, file=StringIO())
-    console.print(seeing.tiers_shown(load(service, "now"), width, UNICODE, frozenset(), height))
+    console.print(terminal_views.tiers_shown(load(service, "now"), width, UNICODE, frozenset(), height))
     lines = console.export_text().splitlines()
     assert len(lines) <= height - 2
     assert all(name in "\n".join(lines) for name in ("just heard", "in mind", "kept", "faded", "what happened last"))
@@ -169,7 +171,7 @@ def test_what_moved_is_lit_up_and_says_why(service):
     (told,) = (one for one in found["tiers"] if one["tier"] == "sensory")
     told["memories"][0]["why"] = "it was said again"
     console = Console(record=True, width=60, file=StringIO())
-    console.print(seeing.tiers_shown(found, 60, UNICODE, frozenset({told["memories"][0]["id"]})))
+    console.print(terminal_views.tiers_shown(found, 60, UNICODE, frozenset({told["memories"][0]["id"]})))
     assert "● Ada likes tea\n  it was said again" in "\n".join(
         line.rstrip() for line in console.export_text().splitlines()
     )
@@ -179,7 +181,7 @@ def test_what_moved_is_lit_up_and_says_why(service):
 def test_in_a_pipe_a_memory_is_one_line(service, capsys, porto, name, columns):
     service.keep("Ada lives\nin two\tlines")
     found = load(service, name, **({"q": "Where does Ada live?"} if name == "search" else {}))
-    (seeing.print_search if name == "search" else seeing.print_timeline)(found)
+    (terminal_views.print_search if name == "search" else terminal_views.print_timeline)(found)
     out = capsys.readouterr().out
     memories = found["hits" if name == "search" else "memories"]
     assert [line.count("\t") for line in out.splitlines()] == [columns - 1] * len(memories)
@@ -188,35 +190,35 @@ def test_in_a_pipe_a_memory_is_one_line(service, capsys, porto, name, columns):
 
 def test_in_a_pipe_the_parts_of_memory_are_lines(service):
     service.keep("Ada likes\ntea")
-    (line,) = seeing._tier_lines(load(service, "now"))
+    (line,) = terminal_views._tier_lines(load(service, "now"))
     assert line.split("\t")[0] == "sensory"
     assert line.endswith("Ada likes ⏎ tea")
 
 
 def test_nothing_is_told_as_such(service, terminal, capsys):
-    assert terminal(80, seeing.print_timeline, load(service, "timeline")) == []
-    terminal(80, seeing.print_search, load(service, "search", q="Ada"))
+    assert terminal(80, terminal_views.print_timeline, load(service, "timeline")) == []
+    terminal(80, terminal_views.print_search, load(service, "search", q="Ada"))
     terminal(80, draw_tiers, load(service, "now"))
 
 
 def moved(before, after):
-    return [(earlier, tier, one["id"]) for earlier, tier, one in seeing.moved_since(before, after)]
+    return [(earlier, tier, one["id"]) for earlier, tier, one in terminal_views.moved_since(before, after)]
 
 
 def test_what_comes_in_and_what_moves_is_noticed(service):
     service.keep("Ada likes tea")
-    before = seeing.places_of(load(service, "now"))
+    before = terminal_views.places_of(load(service, "now"))
     new = service.keep("Ada has a cat").id
     after = load(service, "now")
     assert moved(before, after) == [(None, "sensory", new)]
-    assert moved(seeing.places_of(after), after) == []
-    elsewhere = dict.fromkeys(seeing.places_of(after), "faded")
+    assert moved(terminal_views.places_of(after), after) == []
+    elsewhere = dict.fromkeys(terminal_views.places_of(after), "faded")
     assert {(earlier, tier) for earlier, tier, _ in moved(elsewhere, after)} == {("faded", "sensory")}
 
 
 def test_what_only_comes_into_sight_has_not_moved(service):
     kept = [service.keep(f"fact number {number} of Ada", memory_type=MemoryType.LONG_TERM).id for number in range(12)]
-    before = seeing.places_of(load(service, "now"))
+    before = terminal_views.places_of(load(service, "now"))
     assert kept[0] not in before
     service.forget(SCOPE, ForgetRequest(ids=tuple(kept[-3:])))
     assert moved(before, load(service, "now")) == []
@@ -247,10 +249,10 @@ def looks(service, monkeypatch, tmp_path):
                 raise Ended
             waiting.pop(0)()
 
-        monkeypatch.setattr(seeing, "done_here", lambda *_: load(service, "now"))
-        monkeypatch.setattr(seeing._Looks, "_has_hub", lambda _: True)
-        monkeypatch.setattr(seeing.time, "sleep", step)
-        return seeing._Looks(tmp_path, None, {})
+        monkeypatch.setattr(terminal_views, "done_here", lambda *_: load(service, "now"))
+        monkeypatch.setattr(terminal_views._Looks, "_has_hub", lambda _: True)
+        monkeypatch.setattr(terminal_views.time, "sleep", step)
+        return terminal_views._Looks(tmp_path, None, {})
 
     return made
 
@@ -278,5 +280,5 @@ def test_a_hub_that_leaves_leaves_the_picture_as_it_was(service, looks, monkeypa
         return found
 
     live = looks(lambda: None, lambda: None)
-    monkeypatch.setattr(seeing, "done_here", answer)
-    assert [len(seeing.places_of(found)) for found, _ in until_ended(live.pictures())] == [1, 1, 1]
+    monkeypatch.setattr(terminal_views, "done_here", answer)
+    assert [len(terminal_views.places_of(found)) for found, _ in until_ended(live.pictures())] == [1, 1, 1]

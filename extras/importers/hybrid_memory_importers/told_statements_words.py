@@ -1,4 +1,4 @@
-"""How sentences begin that tell something of the person, and those that only look so. Expressions over small letters, for `telling`."""
+"""How sentences begin that tell something of the person, and those that only look so. Expressions over small letters."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hybrid_memory.capture import refusals
 from hybrid_memory.capture.own_words import GAP
 from hybrid_memory.capture.sentences import Sentence, without_fillers
 from hybrid_memory.language.lazy_pattern import LazyPattern
-from hybrid_memory_importers.otherwise_words import (
+from hybrid_memory_importers.not_statements_words import (
     ABOUT_IT,
     ANSWERED,
     BROKEN,
@@ -54,7 +54,7 @@ from hybrid_memory_importers.otherwise_words import (
     WRITES,
     WRITES_FICTION,
 )
-from hybrid_memory_importers.telling_words import I_NOT, MINE_NOT
+from hybrid_memory_importers.told_statements_words import I_NOT, MINE_NOT
 
 _SHORTEST_WORDS = 3
 _SHORTEST_CORRECTION = 2

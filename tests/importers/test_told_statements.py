@@ -11,7 +11,7 @@ from tools.fit_gate import figures, read
 
 from hybrid_memory.capture.gate import load_gate
 from hybrid_memory.embedding.universal import load_encoder
-from hybrid_memory_importers.telling import chances, told
+from hybrid_memory_importers.told_statements import chances, told
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

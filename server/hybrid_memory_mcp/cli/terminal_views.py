@@ -24,7 +24,7 @@ from hybrid_memory.errors import HybridMemoryError
 from hybrid_memory.model import Kind, Tier, Trust
 from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.cli import pictures
-from hybrid_memory_mcp.cli.given import text_of
+from hybrid_memory_mcp.cli.arguments import text_of
 from hybrid_memory_mcp.cli.memories import Namespace, Session, Tags, call_here, done_here
 from hybrid_memory_mcp.cli.memory_text import marks_of, tier_name
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, zone_here

@@ -1,7 +1,7 @@
 """What a person told in a message that lies in the past: more than `statements` keeps while they type. Pure.
 
 While somebody types, only what is surely worth keeping is kept, for the assistant may ask again. A history is read once, and what is not
-taken is gone: so each sentence comes in that is not plainly something else (`otherwise`), whole and in the person's words. One that
+taken is gone: so each sentence comes in that is not plainly something else (`not_statements`), whole and in the person's words. One that
 means something only behind another one ("He joined in 2021") comes in together with it. What `statements` finds keeps its sort; the rest
 are facts of less importance.
 
@@ -23,9 +23,9 @@ from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentences,
 from hybrid_memory.capture.statements import LEAST_EPISODE, LEAST_OF_RULES, MOST_JUDGED, statements_of
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
-from hybrid_memory_importers import otherwise
-from hybrid_memory_importers.otherwise_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
-from hybrid_memory_importers.telling_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
+from hybrid_memory_importers import not_statements
+from hybrid_memory_importers.not_statements_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
+from hybrid_memory_importers.told_statements_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
 
 # Set by hand.
 _LONGEST = 1_000  # characters of a statement
@@ -64,7 +64,7 @@ def chances(messages: Sequence[str], gate: Gate) -> list[Chances | None]:
     judged: dict[int, list[Sentence]] = {}
     for at, text in enumerate(messages):
         own = [] if is_pasted(text[:_READ]) else list(_written(text[:_READ]))
-        if len(own) <= MOST_JUDGED and not all(otherwise.asks(one) for one in own):
+        if len(own) <= MOST_JUDGED and not all(not_statements.asks(one) for one in own):
             judged[at] = own
     made = gate.judged_messages([(own, messages[at]) for at, own in judged.items()])
     for (at, own), one in zip(judged.items(), made, strict=True):
@@ -126,11 +126,13 @@ def told(text: str, said_at: datetime, *, fiction: bool = False, let: Chances | 
         return Told((), "pasted: a letter or mail")
     whole = list(_written(own))
     if any(
-        refusals.is_not_to_be_kept(one) or otherwise.is_game(one) or otherwise.plays_in_fiction(one.low)
+        refusals.is_not_to_be_kept(one) or not_statements.is_game(one) or not_statements.plays_in_fiction(one.low)
         for one in whole
     ):
         return Told(
-            (), "a story, a role, or not to be remembered", fiction=any(otherwise.is_fiction(one.low) for one in whole)
+            (),
+            "a story, a role, or not to be remembered",
+            fiction=any(not_statements.is_fiction(one.low) for one in whole),
         )
     reading = _Reading(whole, Turn(own, said_at), let, fiction=fiction)
     reading.read()
@@ -201,9 +203,9 @@ class _Reading:
                 self.taken_back += [topic] if topic or not self._items else []
                 self._items = self._items if topic else self._items[:-1]
                 continue
-            if otherwise.is_fiction(sentence.low) and not otherwise.carries(sentence):
+            if not_statements.is_fiction(sentence.low) and not not_statements.carries(sentence):
                 self.fiction = True
-                self._made_up = self._made_up or otherwise.orders_fiction(sentence.low)
+                self._made_up = self._made_up or not_statements.orders_fiction(sentence.low)
                 continue
             one = None if self._made_up else self._one(sentence)
             if one is not None:
@@ -221,7 +223,7 @@ class _Reading:
 
     def _one(self, sentence: Sentence) -> ToldOne | None:
         """Return what a sentence tells."""
-        corrects = otherwise.corrects(sentence)
+        corrects = not_statements.corrects(sentence)
         hardly = self._let is not None and not corrects and not self._let.at_least(sentence, LEAST_EPISODE)
         of_rules = [one for one in self._known if one.text in sentence.raw]
         if of_rules:
@@ -236,8 +238,8 @@ class _Reading:
                 corrects=corrects or first.kind is StatementKind.CORRECTION,
             )
         labelled = self._introduces and LABELLED.match(sentence.low) is not None
-        tells = labelled or corrects or otherwise.tells(sentence, alone=self._alone, fiction=self.fiction)
-        let = self._let is not None and not otherwise.asks(sentence) and self._let.lets_through(sentence)
+        tells = labelled or corrects or not_statements.tells(sentence, alone=self._alone, fiction=self.fiction)
+        let = self._let is not None and not not_statements.asks(sentence) and self._let.lets_through(sentence)
         if hardly or not (tells or let):
             return None
         text = _clean(_shown(sentence).raw)
@@ -248,12 +250,12 @@ class _Reading:
         )
         kind = StatementKind.CORRECTION if corrects else StatementKind.FACT
         made = Statement(text, kind, _TOLD if of_person or corrects else _DULL, self._turn.said_at)
-        return ToldOne(made, text, otherwise.leans_on_somebody(sentence.low), corrects)
+        return ToldOne(made, text, not_statements.leans_on_somebody(sentence.low), corrects)
 
     def _add(self, one: ToldOne, sentence: Sentence, at: int) -> None:
         """Add what a sentence tells, together with the one before if it needs that."""
         last = self._items[-1] if self._items else None
-        instead = at > 0 and otherwise.is_instead(sentence.low, self._whole[at - 1].low)
+        instead = at > 0 and not_statements.is_instead(sentence.low, self._whole[at - 1].low)
         if not at or not (leans(sentence.low) or instead):
             self._items.append(_Item(one, at))
             return
@@ -275,7 +277,7 @@ class _Reading:
                     one,
                     statement=replace(one.statement, text=text),
                     core=text,
-                    leans=otherwise.leans_on_somebody(before.low),
+                    leans=not_statements.leans_on_somebody(before.low),
                 )
         self._items.append(_Item(one, at))
 
@@ -304,7 +306,7 @@ def _whole_text(statement: Statement, sentence: Sentence) -> str:
 def _shown(sentence: Sentence) -> Sentence:
     """Return a sentence without the question or the request behind what it tells."""
     if sentence.dense:
-        end = otherwise.dense_end(sentence)
+        end = not_statements.dense_end(sentence)
         return sentence.before(end) if end else sentence
     for form in (TRAILING, TRAILING_ORDER):
         found = form.search(sentence.low)
@@ -313,9 +315,9 @@ def _shown(sentence: Sentence) -> Sentence:
         if form is TRAILING and not sentence.asks and _ASKS_YOU.search(found[0]) is None:
             continue
         rest = sentence.behind(found.end())
-        if len(sentence.low[: found.start()].split()) > 1 and not otherwise.carries(rest):
+        if len(sentence.low[: found.start()].split()) > 1 and not not_statements.carries(rest):
             return sentence.before(found.start())
-    head = otherwise.before_question(sentence)
+    head = not_statements.before_question(sentence)
     return sentence if head is None else head
 
 
@@ -343,6 +345,6 @@ _LEADS = LazyPattern(
 def _reason(whole: Sequence[Sentence], text: str) -> str:
     if not whole and len(text) > _SHORT_TALK:
         return "pasted, quoted or code"
-    if whole and all(otherwise.asks(one) for one in whole):
+    if whole and all(not_statements.asks(one) for one in whole):
         return "only asks"
     return "orders, small talk, or about the answers"

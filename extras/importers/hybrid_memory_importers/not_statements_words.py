@@ -1,4 +1,4 @@
-"""How sentences begin that are plainly no telling. Expressions over small letters, for `otherwise`."""
+"""How sentences begin that are plainly no telling. Expressions over small letters, for `not_statements`."""
 
 from __future__ import annotations
 

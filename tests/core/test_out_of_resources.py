@@ -9,9 +9,9 @@ import pytest
 from tests.tables import each
 
 from hybrid_memory.errors import NotEnoughMemory
-from hybrid_memory.store import shortage
+from hybrid_memory.store import out_of_resources
 from hybrid_memory.store.duck.duckdb_errors import translate, translated, translated_opening
-from hybrid_memory.store.shortage import LEAST_ADDRESS_SPACE_MIB, check_address_space, shortage_of
+from hybrid_memory.store.out_of_resources import LEAST_ADDRESS_SPACE_MIB, check_address_space, shortage_of
 
 
 def failed_inside(error):
@@ -37,11 +37,11 @@ def failed_inside(error):
     ],
 )
 def test_want_of_memory_is_named(error):
-    assert str(shortage_of(error)) == shortage.MEMORY
+    assert str(shortage_of(error)) == out_of_resources.MEMORY
 
 
 def test_want_of_threads_is_named():
-    assert str(shortage_of(RuntimeError("can't start new thread"))) == shortage.THREADS
+    assert str(shortage_of(RuntimeError("can't start new thread"))) == out_of_resources.THREADS
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_limit_of_address_space_is_told_before_anything_fails(monkeypatch, meb
 @pytest.mark.parametrize("limit", [LEAST_ADDRESS_SPACE_MIB << 20, resource.RLIM_INFINITY])
 def test_with_enough_nothing_is_said_and_under_a_limit_threads_share_their_pools(monkeypatch, limit):
     shared = []
-    monkeypatch.setattr(shortage, "_share_pools", lambda: shared.append(1))
+    monkeypatch.setattr(out_of_resources, "_share_pools", lambda: shared.append(1))
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, resource.RLIM_INFINITY))
     check_address_space()
     assert bool(shared) == (limit != resource.RLIM_INFINITY)
