@@ -107,7 +107,7 @@ def remember(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         service.load_model(scope)  # else the first words of a new store wait for their vector until the next client
-        written = service.write(scope, statement)
+        written = service.write(scope, statement, as_act=True)
         related = _in_order(service, scope, [one.id for one in written.related])
         return {
             "memory": _told(service, request, _in_order(service, scope, [written.id]))[0],
