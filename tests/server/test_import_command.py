@@ -289,6 +289,16 @@ def test_the_undo_of_an_older_export_names_the_newer_one(home, tmp_path):
     assert asked("import", both, "--home", home, "--yes")["stored"] == 2
 
 
+@pytest.mark.slow
+def test_the_newest_import_is_taken_back_without_its_id_until_there_is_none(home, tmp_path):
+    asked("import", export_of(tmp_path / "a.zip", conversation()), "--home", home, "--yes")
+    new = export_of(tmp_path / "b.zip", conversation("c2", ["My sister lives in Kiel."]))
+    newer = asked("import", new, "--home", home, "--yes")
+    assert asked("import", "--undo", "last", "--home", home)["id"] == newer["id"]
+    assert run("import", "--undo", "last", "--home", home).exit_code == 0
+    assert run("import", "--undo", "last", "--home", home).exit_code == 1
+
+
 def test_a_secret_in_a_sample_is_masked(home, tmp_path):
     source = export_of(tmp_path / "x.zip", conversation(said=["The password of my router is: hunter2-Xyz-4711"]))
     done = run("import", source, "--home", home, "--dry-run", "--all-messages")

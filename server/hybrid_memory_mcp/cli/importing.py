@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
+_LAST = "last"  # instead of an id
 _EMPTY = "is empty; there is nothing in it that could come in"
 _COUNTS = ("new", "there", "known", "secrets", "refused", "longer", "other_namespaces")
 _SAMPLES = 6  # shown of what comes in
@@ -119,7 +120,9 @@ def import_(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come in.")] = False,
     yes: Yes = False,
-    undo: Annotated[str | None, typer.Option("--undo", metavar="ID", help="Take an import back.")] = None,
+    undo: Annotated[
+        str | None, typer.Option("--undo", metavar="ID", help="Take an import back, by its ID; `last`: the newest.")
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show the imports, with their IDs.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -435,6 +438,11 @@ def _by_folder(asked: _Asked) -> bool:
 
 
 def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
+    if import_id == _LAST:
+        imports = call_or_exit(home, "imports")["imports"]
+        if not imports:
+            fail("nothing was imported, or all of it was undone", code="not_found")
+        import_id = imports[-1]["id"]
     done = call_or_exit(home, "import_undo", {"id": import_id})
 
     def table() -> None:
