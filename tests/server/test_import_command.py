@@ -295,8 +295,8 @@ def test_the_newest_import_is_taken_back_without_its_id_until_there_is_none(home
     new = export_of(tmp_path / "b.zip", conversation("c2", ["My sister lives in Kiel."]))
     newer = asked("import", new, "--home", home, "--yes")
     assert asked("import", "--undo", "last", "--home", home)["id"] == newer["id"]
-    assert run("import", "--undo", "last", "--home", home).exit_code == 0
-    assert run("import", "--undo", "last", "--home", home).exit_code == 1
+    exits = [run("import", "--undo", "last", "--home", home).exit_code for _ in range(3)]
+    assert exits == [0, 0, 1]  # the other of these, what the store held before, nothing
 
 
 def test_a_secret_in_a_sample_is_masked(home, tmp_path):
