@@ -132,7 +132,9 @@ def where_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Say where the memory lies, and what is not as usual: hooks that are off, other machines."""
     yield "store", _store_in_words(values["store"])
     switches = values["hooks"]
-    if switches["off_by"] or not all(switches[name] for name in hooks.SWITCHES):
+    if not (switches["off_by"] or any(switches[name] for name in hooks.SWITCHES)):
+        yield "hooks", "paused; `hybrid-memory-mcp config unset hooks` goes on"
+    elif switches["off_by"] or not all(switches[name] for name in hooks.SWITCHES):
         yield "hooks", hooks.switches_in_words(switches)
     for one in values["other_hubs"]:
         yield "also served by", one

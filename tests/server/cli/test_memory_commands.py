@@ -421,6 +421,21 @@ def test_recall_takes_a_question_without_quotes_and_gives_ids(run, done, memory)
     assert done("recall", "where is the violin")["hits"][0]["id"] == one.id
 
 
+def test_recall_shows_a_memory_as_list_does(run, memory):
+    said_at = memory.clock.now()
+    memory.clock.advance(seconds=61)
+    memory.keep("The violin is in the attic", occurred_at=said_at, namespace="project:acme")
+    memory.keep("The piano was sold", occurred_at=datetime(2020, 1, 5, 12, tzinfo=UTC), namespace="project:acme")
+    memory.keep("The cello is out of tune again", episode=True, namespace="project:acme")
+    listed = run("list", "--all", "--namespace", "project:acme").stdout.splitlines()
+    found = [
+        run("recall", word, "--limit", "1", "--namespace", "project:acme").stdout
+        for word in ("cello", "piano", "violin")
+    ]
+    assert found == [f"{line}\n" for line in listed]
+    assert ["said in passing" in line for line in listed] == [True, False, False]
+
+
 def test_recall_is_narrowed_by_what_is_asked(done, memory):
     memory.keep("The violin was in the hall", occurred_at=datetime(2020, 1, 5, 12, tzinfo=UTC))
     tagged = memory.keep("The violin is in the attic", tags=("music",))

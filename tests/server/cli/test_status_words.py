@@ -160,6 +160,12 @@ def test_where_it_will_lie_is_said_before_the_first_memory():
     assert said(where_rows(VALUES | {"store": STORE | {"bytes": 0}})) == ["store: /m (made with the first memory)"]
 
 
+def test_hooks_that_are_paused_are_told_with_what_goes_on():
+    off = dict.fromkeys(("brief", "recall", "capture", "lessons"), False)
+    rows = said(where_rows(VALUES | {"hooks": VALUES["hooks"] | off}))
+    assert rows[1] == "hooks: paused; `hybrid-memory-mcp config unset hooks` goes on"
+
+
 def test_hooks_that_are_off_other_hubs_and_folders_are_told():
     values = VALUES | {
         "hooks": VALUES["hooks"] | {"capture": False, "lessons": True},
