@@ -3,7 +3,7 @@
     python -m benchmarks.capture [FILE ...] [--check] [--history] [--misses] [--json]
 
 Without FILE the turns of `benchmarks/capture_turns/dev.txt` are read, with --check those beside them, whose single cases are never shown.
-With --history the turns are read as an import reads them (`capture.telling`), which takes more.
+With --history the turns are read as an import reads them (`hybrid_memory_importers.telling`), which takes more.
 The form of a file stands in `benchmarks/capture_turns/README.md`.
 """
 
@@ -23,8 +23,8 @@ from rich.table import Table
 
 from hybrid_memory.capture.model import Statement, Turn
 from hybrid_memory.capture.statements import statements
-from hybrid_memory.capture.telling import told
-from hybrid_memory.text import words
+from hybrid_memory.language.text import words
+from hybrid_memory_importers.telling import told
 
 TURNS = Path(__file__).parent / "capture_turns"
 _SAID = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -27,7 +27,7 @@ from benchmarks.alike import AlikeStore
 from benchmarks.retrieval import Library
 from benchmarks.sets import Question
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 
 SHOWN = 8

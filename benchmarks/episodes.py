@@ -28,10 +28,10 @@ from rich.progress import track
 
 from hybrid_memory.capture.model import Turn
 from hybrid_memory.capture.statements import statements
-from hybrid_memory.keeping import keep
 from hybrid_memory.model import Scope, Tier
 from hybrid_memory.requests import Hit, ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.keeping import keep
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.writing import SetTier, WriteBatch
 from hybrid_memory.testing import FakeClock, FakeRandomSource

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from benchmarks import measures, plain_bm25
 from benchmarks.sets import Collection, Item, Question, collections_of
 from hybrid_memory.embedding.embedder import Embedder
+from hybrid_memory.embedding.passages import packed, passages_of
 from hybrid_memory.embedding.registry import is_multilingual
+from hybrid_memory.encoding.word_encoding import with_encoded_words
+from hybrid_memory.language.text import content_hash, dense_text
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
-from hybrid_memory.passage_vectors import packed
-from hybrid_memory.passages import passages_of
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.newer import settle
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
@@ -27,8 +28,6 @@ from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER
-from hybrid_memory.text import content_hash, dense_text
-from hybrid_memory.word_encoding import with_encoded_words
 
 Triple = tuple[float, float, float]
 """hit@1, recall@10 and nDCG@10, from 0 to 1."""

@@ -34,7 +34,7 @@ from benchmarks.plain_bm25 import ranked
 from benchmarks.sets import Collection, Question, collections_of
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.mcp_api.schemas import WriteArguments

@@ -93,7 +93,7 @@ def _measure(address: str, rounds: int) -> dict[str, list[float]]:
     from playwright.sync_api import sync_playwright
 
     from benchmarks.scale_store import Texts
-    from hybrid_memory_mcp.inspector.table import VIEWS
+    from hybrid_memory_inspector.views.table import VIEWS
 
     base = f"{urlsplit(address).scheme}://{urlsplit(address).netloc}"
     texts = Texts(7)

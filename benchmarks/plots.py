@@ -1,4 +1,4 @@
-"""Draws the figures of `benchmarks.scale` as small SVG files, with the standard library alone."""
+"""Draws the figures of `benchmarks.scale` and `benchmarks.months` as small SVG files, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 _WIDTH, _HEIGHT = 560, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 150, 36, 44
+_MOST_STEPS = 8
 _COLOURS = ("#1f5fa8", "#c2410c", "#15803d", "#7e22ce", "#6b7280")
 
 Points = Sequence[tuple[float, float]]
@@ -34,10 +35,13 @@ def draw(found: Sequence[Mapping[str, Any]], folder: Path) -> None:
     (folder / "scale-bytes.svg").write_text(picture("Bytes a memory by number of memories", sizes, room), "utf-8")
 
 
-def picture(title: str, sizes: Sequence[float], series: Mapping[str, Sequence[float]]) -> str:
-    """Return a picture of some series over sizes, both axes logarithmic."""
-    values = [value for figures in series.values() for value in figures if value > 0]
-    across, up = _Axis(sizes, _LEFT, _WIDTH - _RIGHT), _Axis(values, _HEIGHT - _BOTTOM, _TOP)
+def picture(
+    title: str, sizes: Sequence[float], series: Mapping[str, Sequence[float]], *, logarithmic: bool = True
+) -> str:
+    """Return a picture of some series over sizes, both axes ``logarithmic``, or both from 0 on."""
+    values = [value for figures in series.values() for value in figures if value > 0 or not logarithmic]
+    axis = _Logarithmic if logarithmic else _Linear
+    across, up = axis(sizes, _LEFT, _WIDTH - _RIGHT), axis(values, _HEIGHT - _BOTTOM, _TOP)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" font-size="12">',
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
@@ -55,12 +59,16 @@ def picture(title: str, sizes: Sequence[float], series: Mapping[str, Sequence[fl
     ]
     ends: list[float] = []
     for colour, (name, figures) in zip(_COLOURS, series.items(), strict=False):
-        points = [(across.at(size), up.at(value)) for size, value in zip(sizes, figures, strict=True) if value > 0]
+        points = [
+            (across.at(size), up.at(value))
+            for size, value in zip(sizes, figures, strict=True)
+            if value > 0 or not logarithmic
+        ]
         parts.append(_line(points, colour, name, ends))
     return "\n".join([*parts, "</svg>", ""])
 
 
-class _Axis:
+class _Logarithmic:
     """A logarithmic axis in whole powers of ten."""
 
     def __init__(self, values: Sequence[float], first: float, last: float) -> None:
@@ -72,6 +80,22 @@ class _Axis:
     def at(self, value: float) -> float:
         """Return the place of a value."""
         return self._first + (math.log10(value) - self._low) / (self._high - self._low) * (self._last - self._first)
+
+
+class _Linear:
+    """An axis from 0 in four to eight round steps."""
+
+    def __init__(self, values: Sequence[float], first: float, last: float) -> None:
+        most = max(*values, 1)
+        step = 10 ** math.floor(math.log10(most))
+        step = next(one for one in (step / 5, step / 2, step) if most / one <= _MOST_STEPS)
+        self._top = math.ceil(most / step) * step
+        self._first, self._last = first, last
+        self.ticks = [step * at for at in range(round(self._top / step) + 1)]
+
+    def at(self, value: float) -> float:
+        """Return the place of a value."""
+        return self._first + value / self._top * (self._last - self._first)
 
 
 def _line(points: Points, colour: str, name: str, ends: list[float]) -> str:

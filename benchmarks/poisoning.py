@@ -28,7 +28,7 @@ from benchmarks import alike, waiting
 from benchmarks.alike_words import Attribute, Wording
 from hybrid_memory.model import MemoryId, Origin, Scope, Trust
 from hybrid_memory.requests import ReadRequest, ReadResult, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 

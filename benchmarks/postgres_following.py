@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from multiprocessing.connection import Connection
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _PAUSE_SECONDS = 0.02
 _PATIENCE_SECONDS = 10.0
@@ -62,8 +62,8 @@ def _own_database() -> Iterator[str]:
 def _open(conninfo: str) -> MemoryService:
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.embedding.registry import STATIC, make_embedder
-    from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory.service.memory_service import MemoryService
+    from hybrid_memory_postgres.store import PostgresStore
 
     store = PostgresStore.open(conninfo, SystemClock(), size=4)
     return MemoryService(store, make_embedder(STATIC), clock=SystemClock(), random_source=SystemRandomSource())

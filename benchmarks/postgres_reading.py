@@ -67,7 +67,8 @@ def _move(home: Path, conninfo: str) -> None:
     from hybrid_memory.admin.migrate import migrate
     from hybrid_memory.clock import SystemClock
     from hybrid_memory.store.home_files import BACKUPS
-    from hybrid_memory.store.moving import copy_of_folder, database_target, file_source
+    from hybrid_memory.store.moving import copy_of_folder, file_source
+    from hybrid_memory_postgres.moving_store import database_target
 
     copy = home / BACKUPS / "moment.duckdb"
     copy.parent.mkdir(mode=0o700, exist_ok=True)

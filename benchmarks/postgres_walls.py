@@ -27,7 +27,7 @@ from hybrid_memory.store.writing import Decision, Insert, WriteBatch
 if TYPE_CHECKING:
     from tests.postgres.server import Database
 
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory_postgres.store import PostgresStore
 
 _DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "shared_buffers": "512MB"}
 _NAMESPACES = ("one", "two")
@@ -46,7 +46,7 @@ def main() -> None:
     given = parser.parse_args()
     from tests.postgres.server import ADMIN, HUB, running_server
 
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory_postgres.store import PostgresStore
 
     with ExitStack() as stack:
         database = stack.enter_context(running_server(**_DURABLE)).create_database()
@@ -63,8 +63,8 @@ def main() -> None:
 def _make_roles(database: Database) -> None:
     from tests.postgres.server import KEEPER
 
-    from hybrid_memory.store.postgres.connections import Connections
-    from hybrid_memory.store.postgres.preparing import prepare
+    from hybrid_memory_postgres.connections import Connections
+    from hybrid_memory_postgres.preparing import prepare
 
     keeper = Connections(database.conninfo_of(KEEPER), size=1)
     keeper.open()

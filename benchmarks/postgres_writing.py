@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "shared_buffers": "512MB"}
 _BEFORE = 200  # memories that a namespace holds as the clock starts
-# What one write sends, as `hybrid_memory.store.postgres` does; the lock is that of a namespace of each client, or of one for all.
+# What one write sends, as `hybrid_memory_postgres` does; the lock is that of a namespace of each client, or of one for all.
 _SCRIPT = """
 \\set r random(1, 1000000000000)
 BEGIN;
@@ -143,7 +143,7 @@ def _hub(home: Path, address: str | None, namespace: str, clients: int, seconds:
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import ReadRequest, WriteRequest
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
     settings = store_settings(home, store=address)
     service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource(), settings=settings)

@@ -36,10 +36,10 @@ from benchmarks.outside.targets import Store, Target, installed
 from benchmarks.retrieval import Library
 from benchmarks.sets import Collection, Question, collections_of
 from hybrid_memory.embedding.registry import make_embedder
+from hybrid_memory.language.text import dense_text
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.requests import DEFAULT_PAGE
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.text import dense_text
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.admin.eval_operation import ask, summary_of
 from hybrid_memory_mcp.mcp_api.tools import CallContext
 

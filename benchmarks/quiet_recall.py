@@ -23,11 +23,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import alike, waiting
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api.schemas import QUIET_TOKEN_BUDGET
 from hybrid_memory_mcp.mcp_api.tool_results import quiet_text
 

@@ -32,7 +32,7 @@ from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import MemoryId, Origin, Scope
 from hybrid_memory.requests import Hit, ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock
 

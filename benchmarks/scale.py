@@ -50,7 +50,7 @@ def measure(home: Path, rounds: int, store: str | None = None) -> dict[str, Any]
     from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import ReadRequest, Where, WriteRequest
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
     facts = json.loads((home / "facts.json").read_text())
     size, texts, scope = facts["memories"], Texts(7), Scope(session="bench")

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource, to_micros
 from hybrid_memory.embedding.static import DATA, StaticEmbedder
+from hybrid_memory.encoding.word_encoding import encode_words
 from hybrid_memory.ids import new_id
+from hybrid_memory.language.terms import TermHasher
+from hybrid_memory.language.text import content_hash, dense_text
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.terms import TermHasher
-from hybrid_memory.text import content_hash, dense_text
-from hybrid_memory.word_encoding import encode_words
 
 SESSION_SIZE = 20
 _CHUNK = 20_000

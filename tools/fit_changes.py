@@ -38,7 +38,7 @@ from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.embedding.universal import UniversalEmbedder
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock
 

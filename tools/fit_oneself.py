@@ -31,7 +31,7 @@ from hybrid_memory.capture.oneself import (
     pieces_of,
 )
 from hybrid_memory.embedding.multilingual import DIMENSIONS, MultilingualEmbedder
-from hybrid_memory.languages import ENGLISH, language_of
+from hybrid_memory.language.languages import ENGLISH, language_of
 
 TEXTS = Path(__file__).with_name("oneself.txt")
 FOLDS = 5

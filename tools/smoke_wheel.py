@@ -26,18 +26,18 @@ import importlib.resources as resources
 from importlib.metadata import entry_points
 from hybrid_memory_prompts.render import Renderer
 from hybrid_memory.embedding.static import StaticEmbedder
-from hybrid_memory_mcp.chat_app.document import inspector_html
+from hybrid_memory_inspector.chat_app.card import inspector_html
 from hybrid_memory_testing import memory_for_tests
 
 assert StaticEmbedder().embed(["hello"]).shape == (1, 256)
 assert resources.files("hybrid_memory_prompts").joinpath("_quote.md.j2").is_file()
-for part in ("", "_mcp", "_prompts", "_adapters", "_dbgpt", "_testing"):
+for part in ("", "_mcp", "_prompts", "_adapters", "_dbgpt", "_inspector", "_testing"):
     package = f"hybrid_memory{part}"
     assert resources.files(package).joinpath("py.typed").is_file(), package
 Renderer()
 assert "</script>" in inspector_html()
 for part in ("templates/base.html.j2", "static/base.css", "static/htmx.min.js", "static/htmx.LICENSE.txt"):
-    assert resources.files("hybrid_memory_mcp.page").joinpath(*part.split("/")).is_file(), part
+    assert resources.files("hybrid_memory_inspector.page").joinpath(*part.split("/")).is_file(), part
 assert "hybrid_memory_testing.plugin" in [one.module for one in entry_points(group="pytest11")]
 with memory_for_tests() as memory:
     memory.remember("I am allergic to peanuts.")

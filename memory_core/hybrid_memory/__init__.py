@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hybrid_memory.requests import Where as Where
     from hybrid_memory.requests import WriteRequest as WriteRequest
     from hybrid_memory.requests import WriteResult as WriteResult
-    from hybrid_memory.service import MemoryService as MemoryService
+    from hybrid_memory.service.memory_service import MemoryService as MemoryService
     from hybrid_memory.settings import StoreSettings as StoreSettings
 
 __all__ = [
@@ -118,7 +118,7 @@ _NAMES_BY_MODULE = {
         "WriteRequest",
         "WriteResult",
     ),
-    "service": ("MemoryService",),
+    "service.memory_service": ("MemoryService",),
     "settings": ("StoreSettings",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}

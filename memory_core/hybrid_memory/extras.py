@@ -19,15 +19,24 @@ def load_extra(group: str, name: str) -> Any:
     Raises:
         InvalidInput: no installed distribution offers it; the message says what to install.
     """
-    found = _offered(group).get(name)
-    if found is None:
-        raise InvalidInput(name, "is a part that is not installed: install hybrid-memory-mcp again, whose wheel has it")
-    return found.load()
+    return _entry_point(group, name).load()
+
+
+def check_extra(group: str, name: str) -> None:
+    """Raise what `load_extra` raises where no installed distribution offers the part; nothing is imported."""
+    _entry_point(group, name)
 
 
 def names_of_extras(group: str) -> list[str]:
     """Return the names that installed extras offer in an entry point group, sorted; none of them is imported."""
     return sorted(_offered(group))
+
+
+def _entry_point(group: str, name: str) -> EntryPoint:
+    found = _offered(group).get(name)
+    if found is None:
+        raise InvalidInput(name, "is a part that is not installed: install hybrid-memory-mcp again, whose wheel has it")
+    return found
 
 
 @cache

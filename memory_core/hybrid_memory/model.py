@@ -134,10 +134,10 @@ class Scope:
 class Memory:
     """One stored statement, as the store holds it.
 
-    ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.text`), ``names`` tells which of them are written as
-    names (`hybrid_memory.names`), ``days`` are the days that it speaks of, counted from 1970-01-01, ``aspects`` the bits of what
+    ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.language.text`), ``names`` tells which of them are written as
+    names (`hybrid_memory.language.names`), ``days`` are the days that it speaks of, counted from 1970-01-01, ``aspects`` the bits of what
     its words tell about the user (`hybrid_memory.retrieval.aspects.Aspect`); ``encoding`` is the version of what made these four
-    (`hybrid_memory.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
+    (`hybrid_memory.encoding.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
     ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words, ``disputes``
     a more trusted one of which this one says something else, and which it may not replace; ``verdict`` is what a person judged of it.
     """
@@ -204,7 +204,7 @@ class EncodedText:
     """What is computed from a text before it meets the store.
 
     The digest of its words, what search knows of them, and its unit vector; None while the model is missing. ``passages`` are the
-    vectors of its passages as they are stored (`hybrid_memory.passage_vectors`), None where it has none.
+    vectors of its passages as they are stored (`hybrid_memory.embedding.passages`), None where it has none.
     """
 
     content_hash: str

@@ -206,12 +206,26 @@ class ReadResult:
         return encode_cursor(PagePosition(reached, self.asked_at, last), self.fingerprint)
 
 
+class GroupSort(StrEnum):
+    """Why memories are worth a thought together: they may contradict each other, say the same in passing, or have one subject."""
+
+    CONFLICT = "conflict"
+    REPEATED = "repeated"
+    SUBJECT = "subject"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionGroup:
-    """Related memories that are worth a thought, oldest first. ``worth`` orders the groups."""
+    """Memories that are worth a thought together, oldest first. ``worth`` orders the groups of a sort.
+
+    ``changed`` are earlier statements that these replaced or likely changed; ``silent`` says that nothing was told of it for long.
+    """
 
     memories: tuple[Memory, ...]
     worth: float
+    sort: GroupSort = GroupSort.SUBJECT
+    changed: tuple[MemoryId, ...] = ()
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from hybrid_memory.config_file import CONFIG, read_config
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.setting_problems import nearest_name, no_setting, plain, setting_error
 from hybrid_memory.settings import (
     FORMER_SETTINGS,
     OWN_NOTES,
@@ -24,9 +23,13 @@ from hybrid_memory.settings import (
     HookSwitches,
     StoreSettings,
     as_switches,
+    nearest_name,
+    no_setting,
+    plain,
+    setting_error,
     variables,
 )
-from hybrid_memory.store.postgres.target import PASSWORD_FILE, read_password, refuse_secret, shown_address, target_of
+from hybrid_memory.store.engines import PASSWORD_FILE, engine_of, read_password, shown_address
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -202,7 +205,8 @@ def _check_address(text: str) -> None:
     Raises:
         InvalidInput: it holds a password, or cannot be used.
     """
-    target_of(refuse_secret(text, _ADDRESS), {})
+    engine = engine_of(text, _ADDRESS)
+    engine.database(engine.refuse_secret(text, _ADDRESS), {})
 
 
 def check_store_setting(name: str) -> None:

@@ -10,7 +10,7 @@ import logging
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -21,7 +21,6 @@ from hybrid_memory.config_file import CONFIG, read_config, read_config_text
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import FOLDER_MODE, replace_private
 from hybrid_memory.project_names import check_namespace
-from hybrid_memory.setting_problems import setting_error
 
 PREFIX = "HYBRID_MEMORY_"
 DATABASE = "memory.duckdb"
@@ -39,6 +38,23 @@ FORMER_SETTINGS = frozenset(
 
 log = logging.getLogger("hybrid_memory")
 _logged: set[str] = set()
+_SHOWN_NAME_LENGTH = 60  # characters of a name that is no setting's
+_PROBLEMS: Mapping[str, str] = {
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "finite_number": "must be a number",
+    "bool": "must be true or false",
+    "string_type": "must be text",
+    "string_unicode": "must be text in UTF-8",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+    "path_type": "must be the name of a folder",
+    "setting": "{problem}",
+}
 
 
 class HookSwitches(BaseModel):
@@ -70,11 +86,12 @@ def _namespace(value: str) -> str:
 
 def _store_address(value: str) -> str:
     """Return the address of a database; whether the rest of it can be used is known when it is opened."""
-    from hybrid_memory.store.postgres.target import is_address
+    from hybrid_memory.store.engines import engine_of
 
-    if not is_address(value):
-        problem = "must be an address as postgresql://user@host/database; the folder of a store is named by home"
-        raise PydanticCustomError("setting", "{problem}", {"problem": problem})
+    try:
+        engine_of(value)
+    except InvalidInput as error:
+        raise PydanticCustomError("setting", "{problem}", {"problem": error.problem}) from None
     return value.strip()
 
 
@@ -227,9 +244,9 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
     except ValidationError as error:
         raise setting_error(error, StoreSettings.model_fields, _Places(given, of_file).of) from None
     if isinstance(of_file.get("store"), str):
-        from hybrid_memory.store.postgres.target import refuse_secret
+        from hybrid_memory.store.engines import engine_of
 
-        refuse_secret(of_file["store"], f"store in {CONFIG}")
+        engine_of(of_file["store"]).refuse_secret(of_file["store"], f"store in {CONFIG}")
     return settings
 
 
@@ -387,3 +404,44 @@ class _Places:
         if any(one.upper() == variable for one in os.environ):  # noqa: TID251 - the one place for the environment
             return f"the variable {variable}"
         return f"in {CONFIG}" if name in self._of_file else f"argument, {variable} or {CONFIG}"
+
+
+def setting_error(
+    error: ValidationError, names: Collection[str], place_of: Callable[[str], str], alone: str | None = None
+) -> InvalidInput:
+    """Return the error for the first setting that is wrong.
+
+    ``names`` are all settings; ``place_of`` says where a setting was given, as in ``in config.toml``. ``alone`` is the setting, where
+    it was checked by itself; a place that is empty is left out.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = alone or (str(first["loc"][0]) if first["loc"] else "settings")
+    if first["type"] == "extra_forbidden":
+        return InvalidInput(plain(name), f"{no_setting(name, names)} ({place_of(name)})")
+    place = place_of(name)
+    return InvalidInput(name, _problem(first["type"], first.get("ctx", {})) + (f" ({place})" if place else ""))
+
+
+def plain(name: str) -> str:
+    """Return a name that somebody made up in characters that do no harm on a terminal, and not too many."""
+    shown = "".join(c if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF else "?" for c in name[:_SHOWN_NAME_LENGTH])  # noqa: PLR2004 - surrogates
+    return shown + ("..." if len(name) > _SHOWN_NAME_LENGTH else "") or "an empty name"
+
+
+def _problem(kind: str, context: Mapping[str, Any]) -> str:
+    template = _PROBLEMS.get(kind) or _PROBLEMS.get(kind.partition("_")[0])
+    return template.format(**context) if template else "has a value that cannot be used"
+
+
+def nearest_name(name: str, names: Collection[str]) -> str | None:
+    """Return which setting a name may have meant that is none."""
+    import difflib
+
+    found = difflib.get_close_matches(name[:_SHOWN_NAME_LENGTH].lower().replace("-", "_"), names, n=1, cutoff=0.5)
+    return found[0] if found else None
+
+
+def no_setting(name: str, names: Collection[str]) -> str:
+    """Return what is wrong with a name that is none of the settings."""
+    nearest = nearest_name(name, names)
+    return "is no setting; " + (f"the nearest is {nearest}" if nearest else "`hybrid-memory-mcp config` names them all")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from hybrid_memory.terms import KEY_BITS, TermHasher
+from hybrid_memory.language.terms import KEY_BITS, TermHasher
 
 if TYPE_CHECKING:
     import numpy as np

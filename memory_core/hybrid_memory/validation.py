@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import WHAT_AN_ID_IS, is_id
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope, Verdict
 from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
 from hybrid_memory.requests import (

@@ -22,7 +22,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from hybrid_memory.clock import RandomSource, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.text import visible
+from hybrid_memory.language.text import visible
 
 NONCE_BITS = 128  # no text can guess the marks around a quotation
 SEED_VARIABLES = ("most_recent_memories", "question", "thought")

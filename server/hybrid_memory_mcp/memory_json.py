@@ -1,4 +1,4 @@
-"""A memory as JSON: the same fields wherever one is shown to a person, in the command line's answers and in what the inspector shows."""
+"""A memory as JSON: the same fields wherever one is shown to a person, in the command line's answers and in views."""
 
 from __future__ import annotations
 

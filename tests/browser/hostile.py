@@ -8,7 +8,7 @@ from pathlib import Path
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 
 OUTSIDE = "http://outside.example"
 RAN = "hostileRan"

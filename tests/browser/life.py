@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Way
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from tests.browser.hostile import NAMES, OUTSIDE, RAN, TEXTS
 
-from hybrid_memory_mcp.inspector.table import VIEWS
+from hybrid_memory_inspector.views.table import VIEWS
 
 pytestmark = pytest.mark.browser
 

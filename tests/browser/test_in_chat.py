@@ -29,8 +29,8 @@ from tests.server.services import ObservedService, make_server
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Origin, Scope, Verdict
 from hybrid_memory.requests import ForgetRequest, Insight, JudgeRequest, UpdateRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory_mcp.chat_app.document import FOLDER
+from hybrid_memory.service.memory_service import MemoryService
+from hybrid_memory_inspector.chat_app.card import FOLDER
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 

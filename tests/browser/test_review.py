@@ -9,7 +9,7 @@ from tests.browser.life import make_life
 
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 
 pytestmark = [pytest.mark.browser, pytest.mark.daily]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.browser.conftest import PHONE, THEMES, WIDE
 
-from hybrid_memory_mcp.inspector.table import VIEWS
+from hybrid_memory_inspector.views.table import VIEWS
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import PLAIN_CODEC

@@ -20,7 +20,7 @@ from hybrid_memory.requests import (
     Where,
     WriteRequest,
 )
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import KEPT_UNDOS
@@ -529,8 +529,8 @@ def test_both_stores_keep_so_many_acts_and_no_more(life, monkeypatch):
 
 @pytest.mark.slow
 def test_a_file_lets_old_acts_go(kept, monkeypatch):
-    monkeypatch.setattr("hybrid_memory.store.duck.undo_table.KEPT_UNDOS", 3)
-    monkeypatch.setattr("hybrid_memory.store.duck.undo_table._SPARE", 1)
+    monkeypatch.setattr("hybrid_memory.store.duck.write_transaction.KEPT_UNDOS", 3)
+    monkeypatch.setattr("hybrid_memory.store.duck.write_transaction.SPARE_UNDOS", 1)
     one = kept.tell("Ada lives in Rome")
     for at in range(8):
         kept.acts.pin(PERSON, [one], pinned=at % 2 == 0)

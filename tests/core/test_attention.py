@@ -8,7 +8,7 @@ from tests.core.speaking import remember
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import Tier
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory.store import MemoryStore
 

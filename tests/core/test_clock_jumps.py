@@ -13,7 +13,7 @@ from hybrid_memory.clock import LONGEST_GAP, MOST_CARRIED, never_back
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource, HashEmbedder

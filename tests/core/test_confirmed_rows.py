@@ -8,7 +8,7 @@ from hybrid_memory.admin import health_check
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import Origin, Scope, Trust, Verdict
 from hybrid_memory.requests import JudgeRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 
 SCOPE = Scope(session="s", actor="person")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.core.embedding.loading import once_loaded
 
-from hybrid_memory import background
 from hybrid_memory.embedding import universal as universal_module
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.embedding.registry import FORMER_DEFAULTS, choose_embedders, embedder_for, reason_of, setting_for
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service import background
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings, change_config
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 

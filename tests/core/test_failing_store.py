@@ -7,7 +7,7 @@ import pytest
 from hybrid_memory.errors import ConcurrentModification, EngineUnavailable, OutcomeUnknown
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
@@ -139,7 +139,7 @@ def test_recalls_whose_commit_nobody_knows_of_count_as_stored_and_keep_no_write_
         raise OutcomeUnknown
 
     monkeypatch.setattr(service.store, "write", lost)
-    monkeypatch.setattr("hybrid_memory.waiting_recalls._RECALLS_BEFORE_WRITE", 1)
+    monkeypatch.setattr("hybrid_memory.service.waiting_recalls._RECALLS_BEFORE_WRITE", 1)
     service.write(SCOPE, WriteRequest(content="The piano is out of tune"))
     service.flush_recalls()
     assert service.store.usage("default", [one])[one].count == 1
@@ -158,7 +158,7 @@ def test_recalls_that_another_hub_was_in_the_way_of_wait_on_and_keep_no_write_fr
         raise ConcurrentModification
 
     monkeypatch.setattr(service.store, "write", in_the_way)
-    monkeypatch.setattr("hybrid_memory.waiting_recalls._RECALLS_BEFORE_WRITE", 1)
+    monkeypatch.setattr("hybrid_memory.service.waiting_recalls._RECALLS_BEFORE_WRITE", 1)
     service.write(SCOPE, WriteRequest(content="The piano is out of tune"))
     assert service.store.usage("default", [one]) == {}
     service.flush_recalls()

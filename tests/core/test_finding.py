@@ -9,7 +9,7 @@ import pytest
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource

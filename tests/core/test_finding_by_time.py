@@ -8,7 +8,7 @@ import pytest
 
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 
 DIARY = (

@@ -10,7 +10,7 @@ from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
 from hybrid_memory.retrieval.current_state import asks_for_several
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeClock
 
 SCOPE = Scope(session="now")

@@ -12,7 +12,7 @@ from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.admin.health_check import check, repair
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import DATABASE, StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.findings import Severity

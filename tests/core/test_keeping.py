@@ -4,10 +4,10 @@ import pytest
 
 from hybrid_memory.capture.model import Turn
 from hybrid_memory.capture.statements import statements
-from hybrid_memory.keeping import Change, change_by
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.keeping import Change, change_by
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 

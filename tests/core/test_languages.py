@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW
 from tests.tables import each
 
-from hybrid_memory.languages import (
+from hybrid_memory.language.languages import (
     CHARACTER_LANGUAGES,
     ENGLISH,
     FUNCTION_WORDS,
@@ -16,11 +16,11 @@ from hybrid_memory.languages import (
     character_language,
     language_of,
 )
+from hybrid_memory.language.text import words
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.testing import HASHER
-from hybrid_memory.text import words
 
 SCOPE = Scope(session="s-1")
 

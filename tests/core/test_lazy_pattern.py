@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 LAZY, EAGER = LazyPattern("(a)(b*)", re.IGNORECASE), re.compile("(a)(b*)", re.IGNORECASE)
 TEXT = st.text("abAB c", max_size=20)
@@ -31,11 +31,11 @@ def test_a_lazy_pattern_finds_what_a_compiled_one_finds(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["hybrid_memory.service", "hybrid_memory.word_encoding"])
+@pytest.mark.parametrize("module", ["hybrid_memory.service.memory_service", "hybrid_memory.encoding.word_encoding"])
 def test_importing_compiles_no_lazy_pattern(module):
     program = f"""
 import sys, {module}
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 values = [value for module in list(sys.modules.values()) for value in vars(module).values()]
 found = {{id(value): value for value in values if isinstance(value, LazyPattern)}}
 print(len(found), sum(value._compiled is not None for value in found.values()))

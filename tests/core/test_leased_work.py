@@ -188,7 +188,7 @@ def test_a_change_that_another_hub_is_making_is_left_alone(leases, clock):
 
 
 def test_a_change_of_a_hub_that_died_goes_on_in_another_one(leases, clock, monkeypatch):
-    from hybrid_memory import background
+    from hybrid_memory.service import background
 
     monkeypatch.setattr(background, "_OTHERS_CHECK_SECONDS", 0.0)
     here, there = hubs_with(leases, clock, [HashEmbedder(8), HashEmbedder(8)])

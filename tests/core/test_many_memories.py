@@ -7,7 +7,7 @@ import pytest
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck import engine
 from hybrid_memory.store.duck.vss import extension_file

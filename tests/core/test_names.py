@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import each
 
-from hybrid_memory.names import name_entries, undecided
+from hybrid_memory.language.names import name_entries, undecided
 from hybrid_memory.testing import HASHER
 
 

@@ -12,7 +12,7 @@ from tests.core.speaking import remember
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder

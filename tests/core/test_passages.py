@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import each
 
+from hybrid_memory.embedding.passages import MOST_PASSAGES, packed, passages_of, unpacked
 from hybrid_memory.model import MemoryId
-from hybrid_memory.passage_vectors import packed, unpacked
-from hybrid_memory.passages import MOST_PASSAGES, passages_of
 from hybrid_memory.requests import ReadRequest, UpdateRequest, WriteRequest
 from hybrid_memory.testing import START, HashEmbedder
 

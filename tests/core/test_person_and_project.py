@@ -13,7 +13,7 @@ from hybrid_memory.errors import ConfirmationNeeded, EmbedderUnavailable, LogTri
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.retrieval import index_cache
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.column_batches import build_snapshot
 from hybrid_memory.store.memory.store import MemoryStore

@@ -4,8 +4,8 @@ import pytest
 from tests.core.speaking import remember
 
 from hybrid_memory.model import Origin, Scope
-from hybrid_memory.quiet_recall import QUIET_PAGE, ShownMemories
 from hybrid_memory.requests import ReadRequest, UpdateRequest
+from hybrid_memory.service.quiet_recall import QUIET_PAGE, ShownMemories
 
 SCOPE = Scope(session="s-here")
 

@@ -7,8 +7,8 @@ from tests.core.speaking import remember
 
 from hybrid_memory.errors import StoreFull
 from hybrid_memory.model import Scope, Tier
-from hybrid_memory.reading_journal import QUESTION_CHARACTERS, STORED_AT_ONCE, ReadingJournal, Shown
 from hybrid_memory.requests import ReadRequest, ReadResult, Where
+from hybrid_memory.service.reading_journal import QUESTION_CHARACTERS, STORED_AT_ONCE, ReadingJournal, Shown
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.readings import Asked, Outcome, Way
 from hybrid_memory.testing import START, FakeClock

@@ -8,20 +8,20 @@ from tests.core.store.empty_database import discard, lay_empty
 from tests.postgres.fixtures import POSTGRES
 from tests.tables import each
 
-from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.embedding.registry import choose_embedders, setting_for
 from hybrid_memory.embedding.static import StaticEmbedder
+from hybrid_memory.encoding.text_encoder import text_of
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service import background
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.vss import extension_file
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import HashEmbedder
-from hybrid_memory.text_encoder import text_of
 
 COUNT, BATCH = 24, 8
 OLD, NEW = HashEmbedder(64, "old"), HashEmbedder(48, "new")

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hybrid_memory.encoding.text_encoder import text_of
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.text_encoder import text_of
 
 EMBEDDERS = {"a": HashEmbedder(24, "a"), "b": HashEmbedder(24, "b")}
 OTHER = {"a": "b", "b": "a"}
@@ -24,11 +24,11 @@ CHANGES = """
 import sys
 import threading
 from pathlib import Path
-from hybrid_memory import background
+from hybrid_memory.service import background
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import MemoryType
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from tests.core.test_reembedding_kill import EMBEDDERS, OTHER, SCOPE
 

@@ -8,16 +8,16 @@ import pytest
 from tests.core.store.making import always, memory
 from tests.postgres.fixtures import POSTGRES
 
-from hybrid_memory import reencoding
+from hybrid_memory.encoding.word_encoding import ENCODING, with_encoded_words
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service import background
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.word_encoding import ENCODING, with_encoded_words
 
 STORES = Path(__file__).parents[1] / "data" / "stores"
 SCOPE = Scope(session="s-1")
@@ -56,23 +56,23 @@ def service(store):
 
 def test_everything_derived_is_as_if_it_were_written_now(store):
     fill(store, 7)
-    assert reencoding.reencode(store) == 7
+    assert background.reencode(store) == 7
     assert held(store) == [with_encoded_words(one, store.hasher) for one in held(store)]
     assert all(one.names and one.days for one in held(store))
-    assert reencoding.reencode(store) == 0
+    assert background.reencode(store) == 0
 
 
 def test_a_part_can_be_done_and_the_next_call_goes_on(store, monkeypatch):
     fill(store, 7)
-    monkeypatch.setattr(reencoding, "_BATCH", 2)
-    assert [reencoding.reencode(store, 3) for _ in range(4)] == [3, 3, 1, 0]
+    monkeypatch.setattr(background, "_WORDS_AT_ONCE", 2)
+    assert [background.reencode(store, 3) for _ in range(4)] == [3, 3, 1, 0]
     assert held(store) == [with_encoded_words(one, store.hasher) for one in held(store)]
 
 
 def test_nothing_else_of_a_memory_changes_and_nobody_is_told(store):
     fill(store, 2)
     before, head = held(store), store.head("default")
-    reencoding.reencode(store)
+    background.reencode(store)
     assert [with_encoded_words(one, store.hasher) for one in before] == held(store)
     assert store.head("default") == head
 
@@ -80,7 +80,7 @@ def test_nothing_else_of_a_memory_changes_and_nobody_is_told(store):
 def test_a_memory_that_is_gone_or_has_moved_meanwhile_is_passed_over(store):
     fill(store, 2)
     found = store.reencoding.outdated(1, 9)
-    encode = reencoding.encode_words
+    encode = background.encode_words
     made = [(one, encode(one.content, one.speaker, one.when, hasher=store.hasher)) for one in found]
     store.reencoding.replace(made)
     store.reencoding.replace(made)
@@ -125,9 +125,9 @@ def test_the_status_says_how_many_memories_are_not_yet_found_by_words(service):
 
 @pytest.mark.slow
 def test_searches_know_the_new_words_of_many_memories_before_all_are_done(service, monkeypatch):
-    monkeypatch.setattr(reencoding, "_BATCH", 2)
+    monkeypatch.setattr(background, "_WORDS_AT_ONCE", 2)
     monkeypatch.setattr(service._background, "_words_told", 2)
-    monkeypatch.setattr("hybrid_memory.background.reencode", lambda store: reencoding.reencode(store, 2))
+    monkeypatch.setattr("hybrid_memory.service.background.reencode", lambda store: background.reencode(store, 2))
     fill(service.store, 6)
     found = []
     for _ in range(3):
@@ -168,7 +168,7 @@ def test_an_old_store_is_up_to_date_when_it_is_open_and_its_rows_lie_in_the_same
 @pytest.mark.slow
 def test_a_killed_work_is_continued_by_the_next_opening(tmp_path, monkeypatch):
     fill(DuckStore.open(tmp_path / DATABASE, FakeClock()), 5).close()
-    monkeypatch.setattr(reencoding, "_BATCH", 2)
+    monkeypatch.setattr(background, "_WORDS_AT_ONCE", 2)
     broken = DuckStore.open(tmp_path / DATABASE, FakeClock())
     replace, calls = broken.reencoding.replace, []
 
@@ -180,7 +180,7 @@ def test_a_killed_work_is_continued_by_the_next_opening(tmp_path, monkeypatch):
 
     monkeypatch.setattr(broken.reencoding, "replace", failing)
     with pytest.raises(KeyboardInterrupt):
-        reencoding.reencode(broken)
+        background.reencode(broken)
     broken.close()
     service = MemoryService.open(tmp_path, clock=FakeClock(), random_source=FakeRandomSource())
     try:

@@ -7,7 +7,7 @@ from tests.core.speaking import remember, texts
 from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, StoreClosed
 from hybrid_memory.model import MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import RequestKey

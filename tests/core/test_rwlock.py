@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from hybrid_memory.rwlock import ReadWriteLock, shared
+from hybrid_memory.service.rwlock import ReadWriteLock, shared
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from tests.core.speaking import remember
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, Where, WriteRequest
-from hybrid_memory.search_reasons import Reason
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
+from hybrid_memory.service.search_reasons import Reason
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 

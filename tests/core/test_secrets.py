@@ -9,7 +9,7 @@ from tests.core.speaking import remember
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.requests import Insight, ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import RequestKey

@@ -8,7 +8,7 @@ from tests.core.speaking import remember, texts
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput, NotFound
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Tier
 from hybrid_memory.requests import ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import HashEmbedder

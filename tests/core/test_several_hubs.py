@@ -9,9 +9,9 @@ from tests.core.several_hubs import PATIENCE_SECONDS, HubStore, hubs_over, two_h
 from tests.core.store.making import memory
 
 from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable
-from hybrid_memory.following import Announcements, Following
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.service.following import Announcements, Following
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import Insert, WriteBatch
 from hybrid_memory.testing import FakeClock, HashEmbedder
@@ -438,7 +438,7 @@ def test_a_hub_takes_the_embedder_that_another_has_chosen(changing, monkeypatch)
     here, there = changing
     here.tell("Ada keeps bees")
     there.service.reembed(NEXT)
-    monkeypatch.setattr("hybrid_memory.other_hubs.embedder_of", lambda *_, **__: NEXT)
+    monkeypatch.setattr("hybrid_memory.service.other_hubs.embedder_of", lambda *_, **__: NEXT)
     here.store.follower.on_embedder()
     here.settle()
     one = here.tell("Bo keeps goats")
@@ -450,7 +450,7 @@ def test_a_hub_does_not_undo_the_change_of_another(changing, monkeypatch):
     here, there = changing
     here.tell("Ada keeps bees")
     there.service.reembed(NEXT)
-    monkeypatch.setattr("hybrid_memory.other_hubs.embedder_of", lambda *_, **__: NEXT)
+    monkeypatch.setattr("hybrid_memory.service.other_hubs.embedder_of", lambda *_, **__: NEXT)
     here.store.follower.on_embedder()
     here.settle()
     while here.service.run_background_step():
@@ -472,7 +472,7 @@ def test_a_hub_without_the_new_model_finds_by_words_and_says_so(changing):
 def test_nothing_of_a_store_that_was_exchanged_is_shown(hubs):
     here, _ = hubs
     here.tell("Ada keeps bees")
-    here.service.overviews.names(here.scope)
+    here.service.derived.value(here.scope, "kept", lambda: "of the store of before")
     fresh = MemoryStore(here.clock)
     [other] = hubs_over(fresh, here.clock, 1)
     other.tell("Bo keeps goats")
@@ -482,6 +482,7 @@ def test_nothing_of_a_store_that_was_exchanged_is_shown(hubs):
     here.settle()
     assert here.found("goats bees") == ["Bo keeps goats"]
     assert here.heard == [("default", frozenset())]
+    assert here.service.derived.value(here.scope, "kept", lambda: "new") == "new"
     other.service.close()
 
 

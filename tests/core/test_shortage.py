@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.tables import each
 
-from hybrid_memory import shortage
 from hybrid_memory.errors import NotEnoughMemory
-from hybrid_memory.shortage import LEAST_ADDRESS_SPACE_MIB, check_address_space, shortage_of
+from hybrid_memory.store import shortage
 from hybrid_memory.store.duck.duckdb_errors import translate, translated, translated_opening
+from hybrid_memory.store.shortage import LEAST_ADDRESS_SPACE_MIB, check_address_space, shortage_of
 
 
 def failed_inside(error):

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import EMBEDDER, NOW, memory, put
 
+from hybrid_memory.encoding.word_encoding import with_encoded_words
+from hybrid_memory.language.terms import QUESTION_TERM, TermHasher
+from hybrid_memory.language.text import word_hashes, words
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
-from hybrid_memory.terms import QUESTION_TERM, TermHasher
 from hybrid_memory.testing import HASHER, FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.text import word_hashes, words
-from hybrid_memory.word_encoding import with_encoded_words
 
 KEYS = st.integers(0, 2**64 - 1)
 HASHES = st.integers(0, 2**64 - 1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import each
 
-from hybrid_memory.text import (
+from hybrid_memory.language.text import (
     STOP_WORDS,
     asks_something,
     compounds,

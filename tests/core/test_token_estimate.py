@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import each
 
-from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
+from hybrid_memory.language.token_estimate import PARTS, estimate_tokens, token_cost
 
 # The dearest of o200k, cl100k, Qwen 3, Tekken, Gemma 3, Llama 3 and Claude 3, as `benchmarks/token_costs.py` counts them.
 COUNTED = {

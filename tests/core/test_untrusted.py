@@ -12,7 +12,7 @@ from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import MemoryType, Origin, Scope, Trust
 from hybrid_memory.requests import ReadRequest, Where
 from hybrid_memory.retrieval.brief import in_sections
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource

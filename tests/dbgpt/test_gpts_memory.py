@@ -1,7 +1,7 @@
 import pytest
 
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.secret_policy import SecretMode, SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretMode, SecretPolicy
 from hybrid_memory_dbgpt import GptsMemory, GptsMessage, GptsMessageMemory, GptsPlan, GptsPlansMemory
 
 pytestmark = pytest.mark.anyio

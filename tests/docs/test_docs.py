@@ -12,7 +12,7 @@ from tests.tables import each
 
 from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.model import Scope
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.clients.table import CLIENTS

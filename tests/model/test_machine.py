@@ -27,7 +27,7 @@ from hybrid_memory.requests import (
     Where,
     WriteRequest,
 )
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
@@ -574,7 +574,7 @@ class DatabaseLives(Lives):
         super().__init__()
 
     def open_store(self):
-        from hybrid_memory.store.postgres.store import PostgresStore
+        from hybrid_memory_postgres.store import PostgresStore
 
         return PostgresStore.open(self.database.conninfo, self.clock, size=4)
 

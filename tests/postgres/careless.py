@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hybrid_memory.store.postgres.sql_session import PgSession
+from hybrid_memory_postgres.sql_session import PgSession
 
 _FILTERS = (
     re.compile(r"((?:\w+\.)?namespace) = (\$\d+)(?=\W|$)"),

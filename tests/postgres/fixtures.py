@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.postgres.server import Database, PostgresServer
 
     from hybrid_memory.clock import Clock
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory_postgres.store import PostgresStore
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
 """Beside "duck" and "memory": the kind of store that is in a database of a real server."""
@@ -65,7 +65,7 @@ def open_postgres(request: pytest.FixtureRequest) -> Iterator[Callable[..., Post
 
     def open_one(clock: Clock | None = None, **options: object) -> PostgresStore:
         database: Database = request.getfixturevalue("database")
-        from hybrid_memory.store.postgres.store import PostgresStore
+        from hybrid_memory_postgres.store import PostgresStore
 
         clock = clock or request.getfixturevalue("clock")
         store = PostgresStore.open(database.conninfo, clock, **{"size": 8, **options})

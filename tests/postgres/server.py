@@ -20,8 +20,8 @@ import psycopg
 from psycopg import sql
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.store.postgres.connections import Connections
-from hybrid_memory.store.postgres.preparing import prepare
+from hybrid_memory_postgres.connections import Connections
+from hybrid_memory_postgres.preparing import prepare
 
 ADMIN, KEEPER, HUB = "admin", "keeper", "hub"
 """The server's superuser; who owns the databases and made the tables; what hubs log in as, with no more rights than they need."""

@@ -8,14 +8,14 @@ from tests.core.store.making import DIMENSIONS, memory, put, vector
 from hybrid_memory.admin.health_check import check_open
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.admin.trusted_lines import refusal
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.findings import Severity
 from hybrid_memory.store.memory_fields import MOST
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.store.writing import BufferState
 from hybrid_memory.testing import START, FakeClock
-from hybrid_memory.text import content_hash
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

@@ -12,16 +12,16 @@ from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.admin.purge import purge, remaining_state
 from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import NotFound
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.postgres.rewriting import REWRITTEN, is_unwritten, rewrite_tables
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.store.writing import BufferState, ChangeType, SetTier, UndoRecord, WriteBatch
 from hybrid_memory.testing import START, FakeClock
-from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.buffers import Buffers, Item, encode_buffers
+from hybrid_memory_postgres.rewriting import REWRITTEN, is_unwritten, rewrite_tables
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

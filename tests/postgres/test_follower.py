@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from hybrid_memory.store.postgres import follower as following
-from hybrid_memory.store.postgres import hub_rows
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.follower import ServerFollower
-from hybrid_memory.store.postgres.hints import CHANNEL, digest_of, hint_of
-from hybrid_memory.store.postgres.known_heads import KnownHeads
-from hybrid_memory.store.postgres.pg_errors import LOST, ConnectionLost
+from hybrid_memory_postgres import follower as following
+from hybrid_memory_postgres import hub_rows
+from hybrid_memory_postgres.connections import EVERYTHING, Connections
+from hybrid_memory_postgres.follower import ServerFollower
+from hybrid_memory_postgres.hints import CHANNEL, digest_of, hint_of
+from hybrid_memory_postgres.known_heads import KnownHeads
+from hybrid_memory_postgres.pg_errors import LOST, ConnectionLost
 
 pytestmark = pytest.mark.postgres
 
@@ -148,7 +148,7 @@ def hub(make_hub):
 def looks_once(monkeypatch):
     """After the first look nothing is looked at but for a hint."""
     monkeypatch.setattr(following, "POLL_SECONDS", 3600)
-    monkeypatch.setattr("hybrid_memory.store.postgres.known_heads.CERTAIN_SECONDS", 3600)
+    monkeypatch.setattr("hybrid_memory_postgres.known_heads.CERTAIN_SECONDS", 3600)
 
 
 def test_a_change_is_heard_of_though_nobody_tells(hub, others):

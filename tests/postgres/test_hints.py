@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.core.store.making import put
 from tests.postgres.server import ADMIN, Database
 
-from hybrid_memory.store.postgres.hints import CHANNEL, digest_of, hint_of, read_hint
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.hints import CHANNEL, digest_of, hint_of, read_hint
+from hybrid_memory_postgres.store import PostgresStore
 
 SECRETS = st.integers(0, 2**64 - 1)
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40)

@@ -20,10 +20,6 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import HybridMemoryError
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import ListRequest
-from hybrid_memory.store.postgres.connections import Connections
-from hybrid_memory.store.postgres.preparing import prepare
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.walls import WALLED
 from hybrid_memory.store.readings import Asked, Reading, Way
 from hybrid_memory.store.reviewing import ReviewRequest
 from hybrid_memory.store.writing import (
@@ -38,6 +34,10 @@ from hybrid_memory.store.writing import (
     WriteView,
 )
 from hybrid_memory.testing import START, FakeClock
+from hybrid_memory_postgres.connections import Connections
+from hybrid_memory_postgres.preparing import prepare
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_postgres.walls import WALLED
 
 pytestmark = pytest.mark.postgres
 

@@ -9,9 +9,9 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeRandomSource, HashEmbedder
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = pytest.mark.postgres
 
@@ -171,7 +171,7 @@ def test_forgetting_by_a_filter_is_decided_on_the_newest(hubs):
 
 
 def test_without_a_single_hint_everything_is_followed(hubs, monkeypatch):
-    monkeypatch.setattr("hybrid_memory.store.postgres.hints.Announcer.announce", lambda *_: None)
+    monkeypatch.setattr("hybrid_memory_postgres.hints.Announcer.announce", lambda *_: None)
     here, there, _ = hubs
     here.all()
     there.tell("Ada keeps bees", Scope(session="there", actor="test"))
@@ -183,7 +183,7 @@ def test_another_hubs_embedder_is_taken_over(hubs, monkeypatch):
     here, there, _ = hubs
     here.tell("Ada keeps bees")
     following = HashEmbedder(24, "hash-2")
-    monkeypatch.setattr("hybrid_memory.other_hubs.embedder_of", lambda *_, **__: following)
+    monkeypatch.setattr("hybrid_memory.service.other_hubs.embedder_of", lambda *_, **__: following)
     there.service.reembed(following)
     pause = threading.Event()
     for _ in range(PATIENCE_SECONDS * 100):

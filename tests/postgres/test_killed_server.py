@@ -26,7 +26,7 @@ class Hub:
     """A store of its own and threads that write into one namespace, with a key for every second write."""
 
     def __init__(self, name, database, over):
-        from hybrid_memory.store.postgres.store import PostgresStore
+        from hybrid_memory_postgres.store import PostgresStore
 
         self.store = PostgresStore.open(database.conninfo, FakeClock(), size=4, wait_seconds=WAIT_SECONDS)
         self.store.pin_embedder("e", DIMENSIONS)

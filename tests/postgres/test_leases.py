@@ -4,8 +4,8 @@ import pytest
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import ConcurrentModification
-from hybrid_memory.store.postgres.connections import EVERYTHING
-from hybrid_memory.store.postgres.leases import Leases
+from hybrid_memory_postgres.connections import EVERYTHING
+from hybrid_memory_postgres.leases import Leases
 
 pytestmark = pytest.mark.postgres
 LONG = 600.0
@@ -112,7 +112,7 @@ def test_who_never_took_a_lease_is_not_asked_for_it(hubs, connect):
 
 
 def test_a_store_gives_leases_and_gives_them_back_when_it_closes(database):
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory_postgres.store import PostgresStore
 
     one, other = (PostgresStore.open(database.conninfo, SystemClock()) for _ in range(2))
     assert one.lease("late work", LONG) is not None

@@ -7,9 +7,9 @@ from tests.core.store.making import put
 
 from hybrid_memory.model import Kind, Tier
 from hybrid_memory.requests import ListRequest, MemoryState
-from hybrid_memory.store.postgres import list_table
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import START, FakeClock
+from hybrid_memory_postgres import list_table
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

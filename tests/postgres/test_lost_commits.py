@@ -13,13 +13,13 @@ from tests.postgres.test_writers import wait_until
 
 from hybrid_memory.errors import EngineUnavailable, OutcomeUnknown
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.postgres import writers
-from hybrid_memory.store.postgres.pg_errors import ConnectionLost
-from hybrid_memory.store.postgres.repeating import again
-from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.writing import Insert, RecordUse, RequestKey
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres import writers
+from hybrid_memory_postgres.pg_errors import ConnectionLost
+from hybrid_memory_postgres.repeating import again
+from hybrid_memory_postgres.sql_session import PgSession
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres]
 FIRST = MemoryId("first")

@@ -11,9 +11,9 @@ from tests.postgres.proxy import TO_HUB, TO_SERVER, Proxy
 from tests.postgres.test_writers import wait_until
 
 from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, OutcomeUnknown
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres]
 DIRECTIONS = pytest.mark.parametrize("direction", [TO_SERVER, TO_HUB])

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory.store.moving import conninfo_of
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
+from hybrid_memory_postgres.engine import typed_target
 
 pytestmark = pytest.mark.postgres
 
@@ -80,13 +80,17 @@ def known_file(tmp_path):
     return file
 
 
+def conninfo_of(address, known, known_file):
+    return typed_target(address, "FROM", {}, known=known, known_file=known_file).conninfo
+
+
 def test_the_password_file_of_the_settings_is_good_for_their_database(known, known_file):
-    assert "s3cr3t" in conninfo_of(f"{known}?connect_timeout=5", "FROM", {}, known=known, known_file=known_file)
+    assert "s3cr3t" in conninfo_of(f"{known}?connect_timeout=5", known, known_file)
 
 
 def test_the_password_file_of_the_settings_is_read_for_no_other_database(known, known_file):
     other = "postgresql://hub@localhost/other"
-    assert "s3cr3t" not in conninfo_of(other, "FROM", {}, known=known, known_file=known_file)
+    assert "s3cr3t" not in conninfo_of(other, known, known_file)
 
 
 def test_the_settings_of_the_machine_name_the_password_file(database, tmp_path):

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreError
-from hybrid_memory.store.postgres.connections import EVERYTHING
-from hybrid_memory.store.postgres.migrating import Standing, migrate, standing_of
-from hybrid_memory.store.postgres.preparing import prepare
-from hybrid_memory.store.postgres.schema import MIGRATIONS, Migration
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.connections import EVERYTHING
+from hybrid_memory_postgres.migrating import Standing, migrate, standing_of
+from hybrid_memory_postgres.preparing import prepare
+from hybrid_memory_postgres.schema import MIGRATIONS, Migration
 
 on_a_server = pytest.mark.postgres
 

@@ -15,16 +15,17 @@ from tests.core.store.making import DIMENSIONS, always, put, vector
 from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.admin.migrate import migrate
 from hybrid_memory.errors import ConstraintViolation, InvalidInput, SchemaTooNew, StoreDamaged, StoreError
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.files.database_copy import open_session
 from hybrid_memory.store.made_anew import NewVector
-from hybrid_memory.store.moving import database_source, database_target, file_source, folder_target
-from hybrid_memory.store.postgres import row_tables
-from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.store.moving import file_source, folder_target
 from hybrid_memory.store.row_copy import MOVED_TABLES, row_sums
 from hybrid_memory.store.writing import RequestKey, UndoRecord
 from hybrid_memory.testing import START, FakeClock
-from hybrid_memory.text import content_hash
+from hybrid_memory_postgres import row_tables
+from hybrid_memory_postgres.moving_store import database_source, database_target
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = pytest.mark.postgres
 
@@ -216,7 +217,7 @@ def test_the_unfinished_move_of_another_store_is_refused(source, database, tmp_p
 
 
 def test_what_the_database_does_not_hold_as_it_was_read_does_not_count(source, database, monkeypatch):
-    from hybrid_memory.store.postgres.row_tables import PgRowTarget
+    from hybrid_memory_postgres.row_tables import PgRowTarget
 
     add = PgRowTarget.add
     monkeypatch.setattr(

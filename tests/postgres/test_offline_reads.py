@@ -8,10 +8,10 @@ from tests.postgres.proxy import Proxy
 from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory.store.offline import OfflineReads
-from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory_postgres.offline import OfflineReads
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = [pytest.mark.postgres]
 SCOPE = Scope(session="s")

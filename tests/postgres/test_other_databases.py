@@ -16,13 +16,13 @@ from tests.postgres.server import ADMIN, HUB, Database, PostgresServer, programs
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged
-from hybrid_memory.store.postgres import writers
-from hybrid_memory.store.postgres.connections import Connections
-from hybrid_memory.store.postgres.preparing import prepare
-from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.target import target_of
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres import writers
+from hybrid_memory_postgres.connections import Connections
+from hybrid_memory_postgres.preparing import prepare
+from hybrid_memory_postgres.sql_session import PgSession
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_postgres.target import target_of
 
 pytestmark = pytest.mark.postgres
 

@@ -18,13 +18,13 @@ from tests.postgres.test_writers import WAIT_SECONDS, queued
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import MemoryId, Scope, Tier
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
-from hybrid_memory.store.postgres import prefetched
-from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.store.writing import BufferState, Insert, Prefetch, RecordUse, SetTier, WriteBatch, WriteView
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory_postgres import prefetched
+from hybrid_memory_postgres.sql_session import PgSession
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = pytest.mark.postgres
 

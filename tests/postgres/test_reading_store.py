@@ -27,10 +27,10 @@ from hybrid_memory.store.writing import Insert, RecordUse, WriteBatch
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource
 
 pytest.importorskip("psycopg")
-from hybrid_memory.store.postgres import snapshot as pg_snapshot
-from hybrid_memory.store.postgres import vector_table
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.term_key import ensure_term_key
+from hybrid_memory_postgres import snapshot as pg_snapshot
+from hybrid_memory_postgres import vector_table
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_postgres.term_key import ensure_term_key
 
 pytestmark = pytest.mark.postgres
 

@@ -14,7 +14,7 @@ import pytest
 from tests.postgres.server import Database
 
 from hybrid_memory.errors import AccessRefused, EngineUnavailable, NotEnoughMemory
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory_postgres.connections import EVERYTHING, Connections
 
 pytestmark = pytest.mark.postgres
 USER, NAME = "ada", "bees"

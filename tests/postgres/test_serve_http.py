@@ -11,7 +11,7 @@ import pytest
 from tests.postgres.proxy import Proxy
 from tests.server.http.test_program import Server, token
 
-from hybrid_memory.store.postgres.hub_rows import BEAT_SECONDS
+from hybrid_memory_postgres.hub_rows import BEAT_SECONDS
 
 __all__ = ["token"]  # a fixture
 

@@ -13,10 +13,10 @@ from tests.postgres.proxy import Proxy
 from tests.postgres.server import ADMIN, HUB, Database
 
 from hybrid_memory.errors import EngineUnavailable, OutcomeUnknown
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.hints import CHANNEL, Announcer
-from hybrid_memory.store.postgres.store import PostgresStore
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.connections import EVERYTHING, Connections
+from hybrid_memory_postgres.hints import CHANNEL, Announcer
+from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = pytest.mark.postgres
 

@@ -7,23 +7,23 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.core.sync.machines import Machine
-from tests.core.sync.test_hostile_lines import EVERY_WRONG_LINE, LINES, lay, lay_honest
-from tests.core.sync.test_three_machines import ACTIONS, do
+from tests.sync.machines import Machine
+from tests.sync.test_hostile_lines import EVERY_WRONG_LINE, LINES, lay, lay_honest
+from tests.sync.test_three_machines import ACTIONS, do
 
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.postgres import reading_table
-from hybrid_memory.store.postgres.store import PostgresStore
+from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.transfer import PurgeSelection
-from hybrid_memory.sync.erasing import erase_waiting, is_waiting, note_waiting
-from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory.testing import START, HashEmbedder
+from hybrid_memory_postgres import reading_table
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_sync.erasing import erase_waiting, is_waiting, note_waiting
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

@@ -10,11 +10,11 @@ from tests.core.store.making import put
 from tests.postgres.server import HUB, KEEPER, Database
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.preparing import ONLY_READ, SHARED, prepare
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.walls import WALLED
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.connections import EVERYTHING, Connections
+from hybrid_memory_postgres.preparing import ONLY_READ, SHARED, prepare
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_postgres.walls import WALLED
 
 pytestmark = pytest.mark.postgres
 

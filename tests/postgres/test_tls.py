@@ -12,9 +12,9 @@ import trustme
 from tests.postgres.server import HUB, TEMPLATE, PostgresServer, running_server
 
 from hybrid_memory.errors import AccessRefused, EngineUnavailable, HybridMemoryError
-from hybrid_memory.store.postgres import target
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.target import target_of
+from hybrid_memory_postgres import target
+from hybrid_memory_postgres.connections import EVERYTHING, Connections
+from hybrid_memory_postgres.target import target_of
 
 pytestmark = pytest.mark.postgres
 

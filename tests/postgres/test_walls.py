@@ -14,12 +14,12 @@ from tests.postgres.server import HUB, KEEPER, Database
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, HybridMemoryError
 from hybrid_memory.store.findings import Severity
-from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
-from hybrid_memory.store.postgres.preparing import ONLY_READ, SHARED, prepare
-from hybrid_memory.store.postgres.repeating import again
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.walls import WALLED, NamespaceRoles, wall_findings
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.connections import EVERYTHING, Connections
+from hybrid_memory_postgres.preparing import ONLY_READ, SHARED, prepare
+from hybrid_memory_postgres.repeating import again
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_postgres.walls import WALLED, NamespaceRoles, wall_findings
 
 pytestmark = pytest.mark.postgres
 

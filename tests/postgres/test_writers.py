@@ -17,13 +17,13 @@ from tests.postgres.server import ADMIN, Database
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, OutcomeUnknown
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.postgres.outcome import Traces, was_committed
-from hybrid_memory.store.postgres.pg_errors import ConnectionLost
-from hybrid_memory.store.postgres.sql_session import PgSession
-from hybrid_memory.store.postgres.store import PostgresStore
-from hybrid_memory.store.postgres.tables import Head
 from hybrid_memory.store.writing import Insert, RequestKey, Update, WriteBatch, WriteView
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_postgres.outcome import Traces, was_committed
+from hybrid_memory_postgres.pg_errors import ConnectionLost
+from hybrid_memory_postgres.sql_session import PgSession
+from hybrid_memory_postgres.store import PostgresStore
+from hybrid_memory_postgres.tables import Head
 
 pytestmark = pytest.mark.postgres
 
@@ -404,7 +404,7 @@ def test_a_group_whose_commit_was_not_answered_is_done_once(hub, database, pool,
 
 def test_the_number_of_a_lost_transaction_proves_nothing(hub, break_commit, monkeypatch):
     """A server that crashed may give the number out again: then it counts as committed, and nothing of the write is there."""
-    from hybrid_memory.store.postgres import outcome
+    from hybrid_memory_postgres import outcome
 
     break_commit(lambda session: session.connection.close())
     monkeypatch.setattr(outcome, "_STATUS", "SELECT 'committed' WHERE $1::text IS NOT NULL")
@@ -413,7 +413,7 @@ def test_the_number_of_a_lost_transaction_proves_nothing(hub, break_commit, monk
 
 
 def test_what_cannot_be_learned_is_said(hub, break_commit, monkeypatch):
-    from hybrid_memory.store.postgres import writers
+    from hybrid_memory_postgres import writers
 
     break_commit(lambda session: session.connection.close())
     monkeypatch.setattr(writers, "was_committed", lambda *_: None)

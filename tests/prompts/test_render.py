@@ -12,8 +12,8 @@ from tests.tables import each
 
 import hybrid_memory_prompts.render as module
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.text import visible
 from hybrid_memory.testing import FakeRandomSource
-from hybrid_memory.text import visible
 from hybrid_memory_prompts.render import Quoted, Renderer, Stored, render_text
 
 USER_TEMPLATE = """\

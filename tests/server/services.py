@@ -14,7 +14,7 @@ from unittest import mock
 from hybrid_memory import validation
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer

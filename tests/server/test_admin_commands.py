@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.hooks.state import Conversations
 

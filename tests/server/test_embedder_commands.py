@@ -12,12 +12,12 @@ from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.model_hub import serving
 from typer.testing import CliRunner
 
-from hybrid_memory import background
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.embedding.fastembed_models import find_model
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service import background
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 
 SCOPE = Scope(session="s")

@@ -11,18 +11,18 @@ import pytest
 from tests.core.store.empty_database import lay_empty
 from tests.core.store.hostile_rows import set_values
 from tests.core.store.making import memory
-from tests.core.sync.test_hostile_lines import LINES, lay
 from tests.server.hooks.hooking import Talk
 from tests.server.hubs import relay, short_folder
+from tests.sync.test_hostile_lines import LINES, lay
 from typer.testing import CliRunner
 
 from hybrid_memory.admin.jsonl import item_line
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Memory, Origin, Tier, Trust
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import FakeClock
-from hybrid_memory.text import content_hash
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli import memory_text, output, seeing
 from hybrid_memory_mcp.cli.commands import app

@@ -9,7 +9,7 @@ from tests.server.hub.test_hub_processes import hub_of, wait_until_free
 from tests.server.hubs import short_folder
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.admin.hub_client import call_hub
 from hybrid_memory_mcp.hub.listener import acquire_listener
 from hybrid_memory_mcp.relay import connecting, protocol

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.hooks.state import Conversations
 from hybrid_memory_mcp.projects import MARKER

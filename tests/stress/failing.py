@@ -15,12 +15,13 @@ from typing import Any
 
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 
-from hybrid_memory import background as change
-from hybrid_memory import service as service_module
 from hybrid_memory.errors import StoreError
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Memory, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service import background as change
+from hybrid_memory.service import memory_service as service_module
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck import embedder_change, engine
 from hybrid_memory.store.duck import store as store_module
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
@@ -33,7 +34,6 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.text import content_hash
 
 SCOPE = Scope(session="s")
 EMBEDDERS = {one.identity: one for one in (HashEmbedder(24, "a"), HashEmbedder(32, "b"))}

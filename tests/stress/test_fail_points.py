@@ -17,10 +17,10 @@ import pytest
 from tests.core.store.damage import DATABASE, JOURNAL, LOG, lay_out, zeroed
 from tests.core.store.making import put
 
+from hybrid_memory.encoding.text_encoder import text_of
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
-from hybrid_memory.text_encoder import text_of
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
 if sys.platform == "win32":

@@ -11,7 +11,7 @@ from tests.stress.cases import seed_of_one
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope, Tier
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import DATABASE, StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.writing import WriteBatch

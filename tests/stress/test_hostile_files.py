@@ -21,7 +21,7 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import HybridMemoryError
 from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.http.access_tokens import Tokens

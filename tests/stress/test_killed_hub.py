@@ -146,7 +146,7 @@ async def test_when_all_clients_are_gone_no_process_is_left(tmp_path):
 @pytest.mark.stress
 async def test_a_program_that_has_the_store_open_is_named_and_nothing_else_is_told(tmp_path):
     from hybrid_memory.clock import SystemClock, SystemRandomSource
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
     service = MemoryService.open(tmp_path, clock=SystemClock(), random_source=SystemRandomSource())
     try:

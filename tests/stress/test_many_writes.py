@@ -5,7 +5,7 @@ import pytest
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 
 SCOPE = Scope(session="long life", actor="stress")
 TEXTS = (

@@ -7,7 +7,7 @@ from tests.stress.cases import seed_of_one
 
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.vss import extension_file
 from hybrid_memory.store.writing import Insert

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.base import ConversationLog
 from hybrid_memory_dbgpt.async_tools import run_blocking
 

@@ -18,10 +18,10 @@ import anyio
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_session
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Scope, Tier
 from hybrid_memory.requests import ReadRequest, Where, WriteRequest, WriteResult
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.text import excerpt
 from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory_dbgpt.async_tools import run_blocking
 from hybrid_memory_dbgpt.fragments import AgentMemoryFragment
@@ -29,7 +29,7 @@ from hybrid_memory_dbgpt.scoring import ImportanceScorer, rating_of
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 _HIGHEST_RATING = 10.0  # of an `ImportanceScorer`
 # Set by hand: a summary is a short read, and one long statement does not fill it.
@@ -266,7 +266,7 @@ class MemoryManager:
         ]
 
     def _open(self) -> MemoryService:
-        from hybrid_memory.service import MemoryService
+        from hybrid_memory.service.memory_service import MemoryService
 
         if self.config.path is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="hybrid-memory-")

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSource, from_micros
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.store.base import Store
 from hybrid_memory.store.snapshots import NO_TIME
 from hybrid_memory.store.writing import BufferState, Insert, RecordUse, SetTier, Update, WriteBatch, WriteView
-from hybrid_memory.text import content_hash
-from hybrid_memory.word_encoding import with_encoded_words
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
 from hybrid_memory_dbgpt.shared_stores import close_store, open_store, with_index
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.terms import TermHasher
+    from hybrid_memory.language.terms import TermHasher
 
 _ACTOR = "agent"
 _NAME = "agent_memory"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.text import excerpt
+from hybrid_memory.language.text import excerpt
 from hybrid_memory_testing.matching import Wanted, says
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from hybrid_memory.embedding.registry import choose_embedders, make_embedder
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeRandomSource
 from hybrid_memory_mcp.mcp_api.errors import argument_problems, as_tool_errors

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hybrid_memory.text import holds_words
+from hybrid_memory.language.text import holds_words
 
 Wanted: TypeAlias = "str | re.Pattern[str]"
 """What a text is to say: words, or a regular expression that is to be found in it."""

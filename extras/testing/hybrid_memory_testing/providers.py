@@ -13,7 +13,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 T = TypeVar("T")
 

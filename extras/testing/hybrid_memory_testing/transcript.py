@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from mcp.types import CallToolResult, TextContent
 
-from hybrid_memory.text import excerpt
+from hybrid_memory.language.text import excerpt
 from hybrid_memory_testing.matching import fits
 
 READ_RESOURCE = "resources/read"

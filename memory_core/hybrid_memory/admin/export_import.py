@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final, Generic, TypeAlias, TypeVar
 
-from hybrid_memory.admin.import_samples import SpreadSamples
 from hybrid_memory.admin.jsonl import (
     Header,
     header_line,
@@ -31,11 +30,14 @@ from hybrid_memory.admin.trusted_lines import check_trusted_item
 from hybrid_memory.admin.untrusted_lines import SESSION, FileLineage, untrusted_memory, weighed
 from hybrid_memory.admin.user_files import atomic_file, file_errors, open_plain
 from hybrid_memory.clock import to_micros
+from hybrid_memory.encoding.text_encoder import Embed, embedded
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import id_of
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import (
@@ -46,10 +48,7 @@ from hybrid_memory.store.transfer import (
     MemoryItem,
     TransferItem,
 )
-from hybrid_memory.text import content_hash
-from hybrid_memory.text_encoder import Embed, embedded
 from hybrid_memory.validation import check_name
-from hybrid_memory.word_encoding import with_encoded_words
 
 if TYPE_CHECKING:
     from hybrid_memory.store.transfer import TransferableStore
@@ -57,9 +56,34 @@ if TYPE_CHECKING:
 OnProgress: TypeAlias = Callable[[int, int], None]
 """Told how many lines of how many are done."""
 
+SAMPLES: Final = 6  # shown of what comes in
+T = TypeVar("T")
+
 _BATCH_ITEMS = 1000  # lines of one transaction: what a kill loses and what is held in memory
 _BATCH_BYTES = 1 << 22  # of lines of one transaction, for files of very long memories
 _LONGEST_LINE_BYTES = 1 << 26  # 64 MiB, as the message says; a file without line ends is not read into memory
+
+
+class SpreadSamples(Generic[T]):
+    """Keeps some of many things, spread evenly: each time there are twice as many as wanted, every second one goes."""
+
+    def __init__(self) -> None:
+        self._kept: list[T] = []
+        self._step = 1
+        self._count = 0
+
+    def add(self, one: T) -> None:
+        """Take the next one."""
+        if self._count % self._step == 0:
+            self._kept.append(one)
+            if len(self._kept) >= 2 * SAMPLES:
+                del self._kept[1::2]
+                self._step *= 2
+        self._count += 1
+
+    def kept(self) -> tuple[T, ...]:
+        """Return those that are shown."""
+        return tuple(self._kept[:SAMPLES])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

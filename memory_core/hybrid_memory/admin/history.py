@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import NotFound
 from hybrid_memory.model import Memory, MemoryId
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.writing import ChangeType
 
 if TYPE_CHECKING:

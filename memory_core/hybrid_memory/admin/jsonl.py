@@ -27,10 +27,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from hybrid_memory.embedding.passages import are_sound
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, Memory, Usage, Verdict
 from hybrid_memory.moments import NO_OFFSET, OUT_OF_RANGE, has_real_offset, is_in_range
-from hybrid_memory.passage_vectors import are_sound
 from hybrid_memory.store.memory_fields import (
     BOOLEAN,
     DERIVED,

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from hybrid_memory.ids import id_of
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.store.transfer import ExistingMemory
-from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory.validation import NAME_LIMIT, check_name, check_write
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hybrid_memory.capture.model import StatementKind as Kind
 from hybrid_memory.capture.rules import Rule, expanded
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 MACROS = {
     "ADV": r"(?:(?:really|strongly|generally|usually|always|much|still|definitely|personally|also|just"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hybrid_memory.capture.model import StatementKind as Kind
 from hybrid_memory.capture.rules import Rule
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 
 def _rule(importance: float, source: str) -> Rule:

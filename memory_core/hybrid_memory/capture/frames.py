@@ -14,8 +14,8 @@ from hybrid_memory.capture.alternatives import alternative_at
 from hybrid_memory.capture.english import MACROS
 from hybrid_memory.capture.rules import expanded
 from hybrid_memory.capture.sentences import lowered
-from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.text import words
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import words
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.others_words import holds_others_words, signs_of_others_words
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     import numpy as np

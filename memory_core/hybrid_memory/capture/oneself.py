@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.languages import ENGLISH, language_of
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.languages import ENGLISH, language_of
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.own_words import GAP, lowered_safe, own_lines
 from hybrid_memory.capture.sentences import lowered, sentences
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 # Set by hand.
 _LONGEST = 300  # characters of a message that corrects something

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 # Set by hand.
 _LONGEST_TYPED = 2_500  # characters of a turn; what is longer was pasted, but for its first and its last paragraph

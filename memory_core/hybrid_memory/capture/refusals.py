@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hybrid_memory.capture.own_words import GAP
 from hybrid_memory.capture.sentences import Sentence
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from hybrid_memory.capture.frames import Frame, frame_of, question_for
 from hybrid_memory.capture.model import Statement
 from hybrid_memory.capture.sentences import lowered
-from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.text import words
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import words
 
 _LONGEST_FOREIGN = 8  # words of a statement in another language that is replaced whole: nothing else can be in it
 _LONGEST_COMPARED = 120  # characters of a text that gives one thing a value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 _LONGEST = 1_000  # characters; nobody says so much without an end
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "´": "'", "`": "'"})
@@ -133,3 +133,22 @@ FILLERS = LazyPattern(
     r"|(?:对了|那个|嗯+|哦|好的|好|另外|还有|顺便说一下|那么|谢谢|そういえば|えっと|あの|ちなみに|はい|あと|それと)[，,、。:：\s]*"
     r"|[,:–—\s.…-]+)*"
 )
+
+
+def leans(low: str) -> bool:
+    """Return True if a sentence means something only behind the one before: its subject is "he", "it", "both", its place "there"."""
+    return _LEANS.match(low) is not None or _LEANS_AT_END.search(low) is not None
+
+
+_LEANS = LazyPattern(
+    r"(?:(?:and|but|so|also|plus|then|und|aber|et|mais|y|pero|e|mas)[, ]+)?(?:he|she|he's|she's|they|they're|him|her|his|their"
+    r"|it|it's|its|that|that's|both|neither|either|the (?:other|older|younger|eldest"
+    r"|oldest|youngest|latter|former|first|second)(?: one)?|er|sie|ihre?|ihr|beide|dort|der andere|il|elle|ils|elles|son|sa|ses"
+    r"|leur|c'est|elle s'appelle|él|ella|ellos|ellas|su|sus|ele|ela|eles|elas|dele|dela"
+    r"|lui|lei|loro|hij|zij|ze|zijn|haar)\b(?! (?:rain|snow)\w*)|(?:他|她|它|他们|她们|彼|彼女|それ|その|那|这)"
+    r"|(?:runs?|lives?|works?|lies|starts?|ends?|costs?|loves?|hates?|likes?|plays?|goes|comes|is|was|has|got|turns?|turned"
+    r"|called|named)\b"
+)
+"""A subject that is somebody or something named before, or none at all."""
+_LEANS_AT_END = LazyPattern(r"\w (?:there|dort|là-bas|allí|lá)(?: now| too)?$")
+"""A place that was named before: "my sister lives there"."""

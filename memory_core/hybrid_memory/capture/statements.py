@@ -11,7 +11,6 @@ from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.gate import Gate
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.others_words import announces_others_words, holds_others_words, reports
-from hybrid_memory.capture.otherwise import leans
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
 from hybrid_memory.capture.replacing import (
     corrected,
@@ -22,8 +21,8 @@ from hybrid_memory.capture.replacing import (
     words_of,
 )
 from hybrid_memory.capture.rules import Rule
-from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, sentences, without_fillers
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentence_of, sentences, without_fillers
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 
 # Set by hand.

@@ -12,9 +12,9 @@ from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin
 
 if TYPE_CHECKING:
     from hybrid_memory.decisions.write import PreparedWrite
-    from hybrid_memory.profile import Fetch
     from hybrid_memory.requests import WriteRequest
     from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.service.profile import Fetch
 
 _LONGEST = 600  # characters of a statement that changes one thing, or that one thing changes
 _SPOKEN = (Origin.USER, Origin.AGENT)  # what tools and files say changes nothing that was told

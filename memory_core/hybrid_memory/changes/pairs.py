@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,6 +1,6 @@
 """What moving memories of the person into a project changes. Pure.
 
-`hybrid_memory.acts.Acts.adopt` hands `decide_adopt` to the store for the project's namespace; in the person's the memories are forgotten,
+`service.acts.Acts.adopt` hands `decide_adopt` to the store for the project's namespace; in the person's the memories are forgotten,
 so that one undo brings them back.
 """
 

@@ -1,6 +1,6 @@
 """What a person's judgement of memories changes: that they are true, that they are not, that they were until some day. Pure.
 
-`hybrid_memory.acts.Acts` hands `decide_judge` to the store, which calls it in its transaction.
+`hybrid_memory.service.acts.Acts` hands `decide_judge` to the store, which calls it in its transaction.
 
 - True: trusted as `confirmed`, which nothing but another confirmed memory replaces. What disputed a memory takes its place now. What was
   said in passing is promoted.

@@ -1,10 +1,10 @@
 """What a person changes by saying several memories in one, or one in several. Pure.
 
-`hybrid_memory.acts.Acts` hands `decide_merge` and `decide_split` to the store, which calls them in its transaction.
+`hybrid_memory.service.acts.Acts` hands `decide_merge` and `decide_split` to the store, which calls them in its transaction.
 
 The new words are the person's, as those of an edit are, and what was said before is kept as older versions: of a merge all of them lead
 to the merged text, and the one that weighs most is the version before it; of a split the first part is the next version, and all of them
-have what was split among their parents, because one memory has one next version on all machines (`hybrid_memory.sync.settle`).
+have what was split among their parents, because one memory has one next version on all machines (`hybrid_memory_sync.settle`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ groups with their ids (`plan_groups`), the caller thinks, and its insights are s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -27,9 +27,15 @@ if TYPE_CHECKING:
     from hybrid_memory.store.writing import WriteView
 
 NEAR = 0.35  # cosine from which two memories are about the same thing (built-in embedder; unrelated pairs lie near 0.1)
+SAME = 0.65  # cosine from which two sayings say the same
 # Set by hand: how far the floor lies above the mean of all pairs, and from where a pair is near whatever the mean.
 _ABOVE_MEAN = 0.15
 _NEAR_ENOUGH = 0.6
+# Chosen on the dev files of tests/data/half_years and lives, looked at on their check files:
+_PLAINLY_NEAR = 0.55  # cosine from which two memories have a subject in common, whatever their words
+_OF_PAIRS = 0.9  # of the floor, which every two members of a group reach
+_SUBJECT_SHARE = 0.08  # of all memories that may hold the word of a subject
+_LONGEST = 40  # words of a statement; a longer text has several subjects
 LARGEST_GROUP = 8  # memories in a group; set by hand
 UNTRUSTED_EVERY = 3  # groups of untrusted memories beside others
 SEEDS = 256  # the most important memories, around which groups are sought: each costs a look at all others
@@ -40,13 +46,16 @@ _TIME_SCALE_MICROS = 14 * 86_400_000_000  # two weeks, in which the part of like
 class ReflectionCandidates:
     """Live, not yet reflected memories, aligned by row: int64 microseconds, importance 0..1, unit vectors (rows, d).
 
-    ``untrusted`` marks the rows that are trusted less than who asks.
+    ``terms`` are the hashes of the words of each, ``sessions`` the numbers of the conversations; ``untrusted`` marks the rows that are
+    trusted less than who asks.
     """
 
     ids: Sequence[MemoryId]
     created_at: NDArray[np.int64]
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]
+    terms: Sequence[frozenset[int]]
+    sessions: NDArray[np.int64]
     untrusted: NDArray[np.bool_]
 
     def at(self, rows: NDArray[np.intp]) -> ReflectionCandidates:
@@ -56,6 +65,8 @@ class ReflectionCandidates:
             created_at=self.created_at[rows],
             importance=self.importance[rows],
             vectors=self.vectors[rows],
+            terms=[self.terms[row] for row in rows.tolist()],
+            sessions=self.sessions[rows],
             untrusted=self.untrusted[rows],
         )
 
@@ -69,17 +80,19 @@ class Group:
 
 
 def plan_groups(candidates: ReflectionCandidates, *, limit: int) -> tuple[Group, ...]:
-    """Return up to ``limit`` disjoint groups of 2 to 8 related memories, the most worthwhile first.
+    """Return up to ``limit`` disjoint groups of 2 to 8 memories of one subject each, the most worthwhile first.
 
-    Members are near by their cosine; likeness is the cosine weakened as memories lie further apart in time: to three
-    quarters after two weeks, never under one half. A group is worth the sum
-    of its importances times its mean likeness; ties go to the older seed.
+    Members hold a word in common that few memories hold, or their meanings are plainly near; every two of them are near by their
+    cosine. Likeness is the cosine weakened as memories lie further apart in time: to three quarters after two weeks, never under one
+    half. A group is worth the sum of its importances times its mean likeness; ties go to the older seed. Long texts are left out.
 
     A group is of trusted memories or of untrusted ones: one note of a tool would make every insight on the group untrusted. Where there
     are trusted groups, one in `UNTRUSTED_EVERY` at most is untrusted, and it comes last.
     """
+    short = np.array([len(one) <= _LONGEST for one in candidates.terms], np.bool_)
     trusted, untrusted = (
-        _groups_among(candidates, np.flatnonzero(candidates.untrusted == kind), limit) for kind in (False, True)
+        _groups_among(candidates, np.flatnonzero(short & (candidates.untrusted == kind)), limit)
+        for kind in (False, True)
     )
     if not trusted or not untrusted:
         return trusted or untrusted
@@ -93,19 +106,24 @@ def _groups_among(candidates: ReflectionCandidates, rows: NDArray[np.intp], limi
     """Return the most worthwhile groups of some of the rows."""
     if len(rows) < 2:  # noqa: PLR2004 - a group has at least two
         return ()
-    some = candidates.at(rows) if len(rows) < len(candidates.ids) else candidates
+    some = candidates.at(rows)
     order = np.lexsort((some.created_at, -some.importance))[:SEEDS]
-    floor = _similarity_floor(some.vectors)
-    groups = [_group_around(some, int(seed), floor) for seed in order]
+    floor, holders = _similarity_floor(some.vectors), _subjects(some.terms)
+    groups = [group for seed in order for group in _groups_around(some, int(seed), floor, holders)]
+    return tuple(Group(tuple(rows[list(group.rows)].tolist()), group.worth) for group in _disjoint(groups, limit))
+
+
+def _disjoint(groups: Iterable[Group], limit: int) -> list[Group]:
+    """Return the groups that are worth most and have no row in common."""
     best: list[Group] = []
     taken: set[int] = set()
-    for group in sorted(filter(None, groups), key=lambda one: -one.worth):
+    for group in sorted(groups, key=lambda one: -one.worth):
         if len(best) == limit:
             break
         if taken.isdisjoint(group.rows):
-            best.append(Group(tuple(rows[list(group.rows)].tolist()), group.worth))
+            best.append(group)
             taken.update(group.rows)
-    return tuple(best)
+    return best
 
 
 def _similarity_floor(vectors: NDArray[np.float32]) -> float:
@@ -119,21 +137,67 @@ def _similarity_floor(vectors: NDArray[np.float32]) -> float:
     return max(NEAR, min(mean + _ABOVE_MEAN, _NEAR_ENOUGH))
 
 
-def _group_around(candidates: ReflectionCandidates, seed: int, floor: float) -> Group | None:
-    """Return the seed with its nearest, or None when nothing is near."""
+def _subjects(terms: Sequence[frozenset[int]]) -> dict[int, list[int]]:
+    """Return the words that may name a subject, each with the rows that hold it: several, but few of all."""
+    found: dict[int, list[int]] = {}
+    for row, held in enumerate(terms):
+        for term in held:
+            found.setdefault(term, []).append(row)
+    most = max(LARGEST_GROUP, _SUBJECT_SHARE * len(terms))
+    return {term: rows for term, rows in found.items() if 1 < len(rows) <= most}
+
+
+def _groups_around(
+    candidates: ReflectionCandidates, seed: int, floor: float, holders: Mapping[int, Sequence[int]]
+) -> Iterator[Group]:
+    """Yield the seed with its nearest: once for each subject that its words name, and once by meaning alone."""
     cosines = candidates.vectors @ candidates.vectors[seed]
     cosines[seed] = -np.inf
-    near = np.flatnonzero(cosines >= floor)
-    if not len(near):
-        return None
     apart = np.abs(candidates.created_at - candidates.created_at[seed]) / _TIME_SCALE_MICROS
     likeness = cosines * (0.5 + 0.5 * np.exp2(-apart))
-    near = near[np.argsort(-likeness[near], kind="stable")][: LARGEST_GROUP - 1]
-    rows = [seed, *(int(row) for row in near)]
-    closeness = float(likeness[near].mean())
-    worth = float(candidates.importance[rows].sum()) * closeness
-    rows.sort(key=lambda row: (int(candidates.created_at[row]), row))
-    return Group(tuple(rows), worth)
+    plainly = np.flatnonzero(cosines >= max(floor, _PLAINLY_NEAR))
+    for some in (plainly, *(np.array(holders.get(term, ()), np.intp) for term in sorted(candidates.terms[seed]))):
+        near = some[cosines[some] >= floor]
+        rows = [seed]
+        for row in near[np.argsort(-likeness[near], kind="stable")].tolist():
+            if len(rows) < LARGEST_GROUP and np.all(
+                candidates.vectors[rows] @ candidates.vectors[row] >= _OF_PAIRS * floor
+            ):
+                rows.append(row)
+        if len(rows) > 1:
+            worth = float(candidates.importance[rows].sum()) * float(likeness[rows[1:]].mean())
+            yield Group(tuple(sorted(rows, key=lambda row: (int(candidates.created_at[row]), row))), worth)
+
+
+def plan_repeats(candidates: ReflectionCandidates, *, limit: int) -> tuple[Group, ...]:
+    """Return up to ``limit`` disjoint groups of sayings that say the same in several sessions, the most important first."""
+    found: list[Group] = []
+    for seed in np.argsort(-candidates.importance, kind="stable")[:SEEDS].tolist():
+        cosines = candidates.vectors @ candidates.vectors[seed]
+        near = np.flatnonzero(cosines >= SAME)
+        near = near[np.argsort(-cosines[near], kind="stable")][:LARGEST_GROUP]
+        if len(np.unique(candidates.sessions[near])) > 1:
+            rows = sorted(near.tolist(), key=lambda row: (int(candidates.created_at[row]), row))
+            found.append(Group(tuple(rows), float(candidates.importance[rows].sum())))
+    return tuple(_disjoint(found, limit))
+
+
+def plan_conflicts(later: Mapping[MemoryId, MemoryId], alike: Mapping[MemoryId, float]) -> list[tuple[MemoryId, ...]]:
+    """Return what may contradict each other, the likeliest first: memories with their ``later`` ones, as far as one leads to the next.
+
+    ``alike`` is the cosine of each pair, by the earlier memory: what changes a statement is mostly about the same.
+    """
+    groups: list[tuple[MemoryId, ...]] = []
+    for one in sorted(later, key=lambda one: -alike.get(one, 0.0)):
+        pair = (one, later[one])
+        met = [group for group in groups if not set(group).isdisjoint(pair)]
+        whole = tuple(dict.fromkeys((*(each for group in met for each in group), *pair)))
+        groups = (
+            [whole if group is met[0] else group for group in groups if group not in met[1:]]
+            if met
+            else [*groups, whole]
+        )
+    return groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.embedding.vocabulary import row_of_piece
 from hybrid_memory.errors import EmbedderUnavailable
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 DATA = Path(__file__).with_name("data")
 SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689, "layer.npy": 262_784}

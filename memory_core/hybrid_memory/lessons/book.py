@@ -13,19 +13,19 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.lessons.commands import Command, Words
 from hybrid_memory.lessons.fixes import Fix, added_by, first_added_by, fix_by, head_of, is_within, shared_by
 from hybrid_memory.lessons.ruled_out import alternatives_to, rules_out
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Trust
 from hybrid_memory.requests import ForgetRequest, ListRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.text import excerpt
 from hybrid_memory.trust import BESIDE_OTHERS
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import ReadResult
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 LESSON = "lesson"
 """The tag of a lesson."""

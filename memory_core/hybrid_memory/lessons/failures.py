@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hybrid_memory.language.text import visible
 from hybrid_memory.lessons.commands import plain
-from hybrid_memory.text import visible
 
 LONGEST_SIGNATURE = 160  # characters
 _MOST_READ = 20_000

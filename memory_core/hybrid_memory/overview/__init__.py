@@ -1,4 +1,1 @@
-"""What a whole namespace looks like: counts and pictures over all of its memories, a map of them by meaning, the names in them. Pure.
-
-`MemoryService.look` and `Overviews` hand these functions the columns of the search index; whoever shows them is above the service.
-"""
+"""When memories were true and believed, of one and of a whole namespace: pure functions of the columns of the search index."""

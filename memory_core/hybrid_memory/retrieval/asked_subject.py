@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hybrid_memory.languages import ENGLISH, word_set
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.languages import ENGLISH, word_set
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 MAX_WORDS = 14
 """A longer question tells a story, in which names are not what is asked for."""

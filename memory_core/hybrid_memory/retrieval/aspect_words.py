@@ -1,7 +1,7 @@
 """The words by which aspects are told, as `aspects.fold` leaves them, and how a sentence is searched for them.
 
 Lists alone: which rule reads which list, and in which order, stands in ``aspects.py``. Who changes a list raises
-`hybrid_memory.word_encoding.ENCODING`, so that stores make their aspects anew.
+`hybrid_memory.encoding.word_encoding.ENCODING`, so that stores make their aspects anew.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hybrid_memory.languages import word_set
+from hybrid_memory.language.languages import word_set
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.aspects import Sentence

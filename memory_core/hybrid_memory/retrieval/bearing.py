@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hybrid_memory.languages import ENGLISH, word_set
+from hybrid_memory.language.languages import ENGLISH, word_set
+from hybrid_memory.language.text import stem_in
 from hybrid_memory.retrieval.plain_question import NO_TOPIC, NOTHING_ASKED, Asked
 from hybrid_memory.retrieval.question import WordForm
-from hybrid_memory.text import stem_in
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.question import Question, QuestionWord

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.languages import LANGUAGES
-from hybrid_memory.names import OTHER_SCRIPT, language_entry, undecided
+from hybrid_memory.language.languages import LANGUAGES
+from hybrid_memory.language.names import OTHER_SCRIPT, language_entry, undecided
+from hybrid_memory.language.terms import QUESTION_TERM, TermHasher
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
 from hybrid_memory.retrieval.name_counts import NameCounts
-from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
 

@@ -12,20 +12,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import words
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
-from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
+from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment, is_past
 from hybrid_memory.retrieval.disputes import disputed_first
-from hybrid_memory.text import words
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory.trust import may_outdate
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -105,10 +100,6 @@ FEW_TRUSTED = 3  # lines; with fewer there is no fourth place for another
 _KEPT_SECTIONS = (Section.PINNED, Section.LAST_SESSION)
 _WEIGHTY = 0.8  # the importance from which a memory of no aspect belongs to what is known about the user
 _LONG = 300  # characters; a longer text is talk rather than a statement
-_ABOUT_THE_SAME = 2 / 3  # of the words of the shorter of two statements, from which the later may take the earlier back
-_SIMILAR = (
-    0.45  # cosine from which a decision that goes back on something means an earlier one that shares no word with it
-)
 _ALIKE = 0.8  # of the words of two memories, from which they say the same
 
 
@@ -123,7 +114,6 @@ _DECISION = int(Aspect.DECISION)
 _ABOUT_USER = int(Aspect.ABOUT_USER)
 _ABOUT_FAMILY = int(Aspect.ABOUT_FAMILY)
 _NAME = int(Aspect.NAME)
-_REVERSAL = int(Aspect.REVERSAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +121,9 @@ class BriefMemories:
     """What a brief is chosen from: each list newest first, a memory may stand in several.
 
     ``weighty`` are candidates for what is known about the user, open and decided; ``as_of`` is when the brief was asked for;
-    ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute,
-    ``changed`` to later ones that likely changed them; ``outdated`` are those to whose value a later one gives another ("the deploy is on
-    Tuesday", "... on Thursday"), ``over`` those that speak of what has passed (`hybrid_memory.changes.endings`).
+    ``disputes`` leads from memories to those that they dispute, ``changed`` to later ones that likely changed them; ``outdated`` are
+    those to whose value a later one gives another ("the deploy is on Tuesday", "... on Thursday"), ``over`` those that speak of what
+    has passed (`hybrid_memory.changes.endings`).
     """
 
     pinned: Sequence[Memory]
@@ -142,7 +132,6 @@ class BriefMemories:
     last_session: Sequence[Memory]
     recent: Sequence[Memory]
     as_of: datetime
-    vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
     disputes: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     changed: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     outdated: frozenset[MemoryId] = frozenset()
@@ -153,11 +142,9 @@ class Dropped(StrEnum):
     """Why a memory that was looked at has no line."""
 
     OUTDATED = "outdated"
-    """A later one gives another value for the same thing."""
+    """A later one gives another value for the same thing, or likely changed it."""
     DONE = "done"
     """A later one says that it is done."""
-    TAKEN_BACK = "taken back"
-    """A later one takes it back."""
     PAST = "past"
     """Its day lies too far back, or what it speaks of is over."""
     REPEATS = "repeats"
@@ -208,7 +195,8 @@ def lines_of(memories: BriefMemories, *, begins_in: str | None = None) -> Lines:
     queues: dict[Queue, list[Memory]] = {
         Queue.PINNED: list(memories.pinned),
         Queue.WORKING: list(memories.working),
-        Queue.WHO: _best(known, _worth_as_who),
+        # An appointment that has been keeps nobody safe.
+        Queue.WHO: sorted(_best(known, _worth_as_who), key=lambda one: is_past(one, memories.as_of)),
         Queue.PREFERENCES: _best(known, _worth_as_preference),
         Queue.COMMITMENTS: _best(candidates, _worth_as_commitment),
         Queue.DECISIONS: _best(candidates, _worth_as_decision),
@@ -248,15 +236,16 @@ def lines_of(memories: BriefMemories, *, begins_in: str | None = None) -> Lines:
     if others and all(section is not Section.RECENT for section, _ in trusted):
         trusted += [(Section.RECENT, one) for one in _leader(memories.recent, trusted)]
     shown = _behind_the_disputed(with_few_untrusted(trusted, others), memories.disputes)
-    shown = _with_what_changed(shown, memories.changed)
+    # A wrong guess must not hide what keeps somebody safe.
+    beside = {one.memory.id for one in candidates if one.aspects & _HEALTH or one.memory.pinned or one.memory.key}
+    shown = _with_what_changed(shown, memories.changed, beside)
     aspects = {one.memory.id: Aspect(one.aspects) for one in candidates}
     return Lines(
         {
             one: Line(section, queue_of.get(one, Queue.RECENT), aspects.get(one, Aspect.NONE))
             for one, section in shown.items()
         },
-        _dropped(queues, shown, section_of, memories.disputes)
-        | {one: why for one, why in hidden.items() if one not in shown},
+        _dropped(queues, shown, section_of, memories) | {one: why for one, why in hidden.items() if one not in shown},
     )
 
 
@@ -264,7 +253,7 @@ def _dropped(
     queues: Mapping[Queue, Sequence[Memory]],
     shown: Collection[MemoryId],
     waited: Collection[MemoryId],
-    disputes: Collection[MemoryId],
+    memories: BriefMemories,
 ) -> dict[MemoryId, Dropped]:
     """Return why those have no line that stood in a queue, but for those that wait for room."""
     found: dict[MemoryId, Dropped] = {}
@@ -274,7 +263,9 @@ def _dropped(
                 continue
             if one.id not in waited:
                 found[one.id] = Dropped.REPEATS
-            elif one.id in disputes:
+            elif one.id in memories.changed:
+                found[one.id] = Dropped.OUTDATED
+            elif one.id in memories.disputes:
                 found[one.id] = Dropped.DISPUTES
             elif is_untrusted(one):
                 found[one.id] = Dropped.UNTRUSTED
@@ -301,16 +292,20 @@ def _behind_the_disputed(
 
 
 def _with_what_changed(
-    shown: Mapping[MemoryId, Section], changed: Mapping[MemoryId, MemoryId]
+    shown: Mapping[MemoryId, Section], changed: Mapping[MemoryId, MemoryId], beside: Collection[MemoryId]
 ) -> dict[MemoryId, Section]:
-    """Return the lines with each that likely changed an earlier one in front of that, also where it had none, or one of a later section."""
+    """Return the lines with the last statement that likely changed one in its place; those of ``beside`` keep theirs, behind it."""
     found: dict[MemoryId, Section] = {}
     for one, section in shown.items():
-        later = changed.get(one)
-        if later is not None:
-            own = found.get(later, shown.get(later, section))
-            found[later] = min(section, own, key=_ORDER.index)
-        found.setdefault(one, section)
+        chain = [one]
+        while (later := changed.get(chain[-1])) is not None and later not in chain:
+            chain.append(later)
+        last = chain[-1]
+        if last != one:
+            own = found.get(last, shown.get(last, section))
+            found[last] = min(section, own, key=_ORDER.index)
+        if last == one or one in beside:
+            found.setdefault(one, section)
     return found
 
 
@@ -352,7 +347,6 @@ def _judge(memories: BriefMemories) -> tuple[list[_Candidate], dict[MemoryId, Dr
     candidates = _with_known_names([_Candidate(one, _aspects_of(one)) for one in memories.weighty])
     hidden = (
         dict.fromkeys(_past(candidates, memories.as_of) | memories.over, Dropped.PAST)
-        | dict.fromkeys(_taken_back(candidates, memories.vectors), Dropped.TAKEN_BACK)
         | dict.fromkeys(_closed(candidates), Dropped.DONE)
         | dict.fromkeys(memories.outdated, Dropped.OUTDATED)
     )
@@ -505,26 +499,9 @@ def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
-    """Return the names of the user: those that are told, or else the one that clearly the most personal statements begin with.
-
-    Who they are, what ails them and what they like is said of a user; of others mostly one of the three.
-    """
-    vouched = [one for one in candidates if not is_untrusted(one.memory)]
-    told = frozenset().union(*(user_names(one.memory.content) for one in vouched if one.aspects & _NAME))
-    if told:
-        return told
-    kinds: dict[str, set[int]] = {}
-    counts: Counter[str] = Counter()
-    for one in vouched:
-        if (name := _subject_of(one.memory)) and one.aspects & (_IDENTITY | _HEALTH | _PREFERENCE):
-            kinds.setdefault(name, set()).update(one.aspects & bit for bit in (_IDENTITY, _HEALTH, _PREFERENCE))
-            counts[name] += 1
-    ranked = sorted(counts, key=lambda name: (len(kinds[name] - {0}), counts[name]), reverse=True)
-    if not ranked or len(kinds[ranked[0]] - {0}) == 1:
-        return frozenset()
-    first, second = ranked[0], ranked[1] if len(ranked) > 1 else None
-    clear = second is None or len(kinds[first] - {0}) > len(kinds[second] - {0}) or counts[first] >= 2 * counts[second]
-    return frozenset({first}) if clear else frozenset()
+    """Return the names that the user is told to have."""
+    told = (one.memory.content for one in candidates if one.aspects & _NAME and not is_untrusted(one.memory))
+    return frozenset().union(*map(user_names, told))
 
 
 def _trusted_or_all(candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
@@ -600,46 +577,6 @@ def _past(candidates: Sequence[_Candidate], now: datetime) -> set[MemoryId]:
     }
 
 
-def _taken_back(candidates: Sequence[_Candidate], vectors: Mapping[MemoryId, NDArray[np.float32]]) -> set[MemoryId]:
-    """Return the statements that a later one takes back: it says "no longer" or the like, of the same words.
-
-    A decision that goes back on another may name neither; then the most similar earlier one is meant, if one is similar enough.
-    """
-    found: set[MemoryId] = set()
-    for later in candidates:
-        if not later.aspects & _REVERSAL:
-            continue
-        alike = _LASTING if later.aspects & _LASTING else later.aspects & _DECISION
-        earlier = [
-            one.memory
-            for one in candidates
-            if one.aspects & alike and _may_change(later.memory, one.memory) and one.memory.id not in found
-        ]
-        shared = [one for one in earlier if _about_the_same(one.content, later.memory.content)]
-        if not shared and later.aspects & _DECISION:
-            shared = _nearest(later.memory, earlier, vectors)
-        found.update(one.id for one in shared)
-    return found
-
-
-def _nearest(memory: Memory, others: Sequence[Memory], vectors: Mapping[MemoryId, NDArray[np.float32]]) -> list[Memory]:
-    own = vectors.get(memory.id)
-    known = [one for one in others if one.id in vectors]
-    if own is None or not known:
-        return []
-    best = max(known, key=lambda one: float(own @ vectors[one.id]))
-    return [best] if float(own @ vectors[best.id]) >= _SIMILAR else []
-
-
-def _about_the_same(earlier: str, later: str) -> bool:
-    named = _REPLACED.search(fold(later))
-    if named is not None and (replaced := frozenset(words(named[1])) & _statement(later)):
-        return replaced <= _statement(earlier)
-    first, second = _statement(earlier) - _REVERSING, _statement(later) - _REVERSING
-    shared = first & second
-    return bool(shared) and len(shared) >= _ABOUT_THE_SAME * min(len(first), len(second))
-
-
 def _best(candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float]) -> list[Memory]:
     """Return the memories of some worth, the best first, of equals the newest; what may be somebody else's words comes behind them."""
     ranked = [(worth(one), one.memory) for one in candidates]
@@ -657,10 +594,10 @@ def _worth_as_who(one: _Candidate) -> float:
         return 5 + _weight(one)
     for wanted, worth in (
         (_HEALTH | _ABOUT_USER, 4),
+        (_HEALTH | _ABOUT_FAMILY, 3.3),
+        (_HEALTH, 3.1),
         (_IDENTITY | _ABOUT_USER, 3),
-        (_HEALTH | _ABOUT_FAMILY, 2.5),
         (_IDENTITY | _ABOUT_FAMILY, 2),
-        (_HEALTH, 1),
         (_IDENTITY, 0.5),
     ):
         if aspects & wanted == wanted:
@@ -721,9 +658,6 @@ def _set_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_REPLACED = LazyPattern(
-    r"\b(?:instead of|rather than|anstelle von|statt|anstatt|au lieu de|en lugar de|en vez de)\s+((?:\S+ ?){1,3})"
-)
 _LASTING = _PREFERENCE | _TRAIT | _IDENTITY
 _PLACES: Mapping[str, int] = {section.value: place for place, section in enumerate(Section)}
 _NEGATIONS = (
@@ -743,7 +677,3 @@ _NEGATIONS = (
     "nunca",
 )
 _FILLERS = _set_of("user nutzer nutzerin utilisateur utilisatrice usuario usuaria ich je yo im")
-_REVERSING = _set_of(
-    "not longer anymore decid decided use used using go back switch chang prefer like drink eat want instead now stop gave up "
-    "mehr nicht wieder zuruck trinkt isst mag plus boit aime ya bebe come"
-)

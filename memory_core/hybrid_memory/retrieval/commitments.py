@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import STOP_WORDS, words
 from hybrid_memory.model import Memory, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in
-from hybrid_memory.text import STOP_WORDS, words
 
 # Set by hand where no reason is named.
 _SHARED = 2 / 3  # of a commitment's own words that what closes it must repeat

@@ -10,7 +10,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.ranking_signals import asks_about_now
 
 if TYPE_CHECKING:

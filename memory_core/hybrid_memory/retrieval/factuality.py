@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 
 def denies_duty(folded: str) -> bool:

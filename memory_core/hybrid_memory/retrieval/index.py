@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import MOST_CARRIED, to_micros
-from hybrid_memory.languages import ENGLISH
+from hybrid_memory.language.languages import ENGLISH
+from hybrid_memory.language.terms import QUESTION_TERM, TermHasher
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
@@ -47,7 +48,6 @@ from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.snapshots import NO_TIME, Snapshot, VectorBatch
 from hybrid_memory.store.writing import ChangeType, LogEntry, RecordUse
-from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdColumn
@@ -489,7 +489,7 @@ class NamespaceIndex:
                 disputing, row = columns.disputing(one), columns.row_of(one)
                 less = [other for other in disputing if row is None or trust[other] < trust[row]]
                 if live := self._visible_of(less, now):
-                    found[one] = tuple(self._ids_at(live))
+                    found[one] = tuple(self._ids_at(sorted(live, key=columns.created_at.values.__getitem__)))
             return found
 
     def contradicted_by(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
@@ -600,9 +600,11 @@ class NamespaceIndex:
         *,
         among: Collection[MemoryId] | None = None,
         newest: int | None = None,
+        episodes: bool = False,
     ) -> ReflectionRows:
         """Return what may be thought about: live observations and summaries that pass the filters and never were evidence.
 
+        ``episodes``: only what was said in passing.
         ``among`` looks at these memories alone; ``newest`` returns at most so many of those with a vector that are trusted, and of others.
         """
         with self._lock:
@@ -613,6 +615,8 @@ class NamespaceIndex:
                 & (columns.reflected_at.values == NO_TIME)
             )
             mask &= (columns.kind.values != _INSIGHT) & (columns.kind.values != _TASK)
+            if episodes:
+                mask &= columns.is_episode()
             if among is not None:
                 mask &= self._mask_of(among)
             if newest is not None:
@@ -629,8 +633,31 @@ class NamespaceIndex:
                 importance=columns.importance.values[found],
                 vectors=self._matrix.gather(found),
                 has_vector=self._matrix.has[found],
+                terms=[frozenset(one.tolist()) for one in self._lexical.terms_of_rows(found)],
+                sessions=columns.session.values[found].astype(np.int64),
                 untrusted=untrusted,
             )
+
+    def of_same_words(self, now: datetime) -> list[list[MemoryId]]:
+        """Return the live statements that hold the same terms together, as far as there are several."""
+        with self._lock:
+            rows = np.flatnonzero(self._columns.visible(now) & self._columns.are_statements())
+            groups: dict[bytes, list[int]] = {}
+            for row, terms in zip(rows.tolist(), self._lexical.terms_of_rows(rows), strict=True):
+                groups.setdefault(np.sort(terms).tobytes(), []).append(row)
+            return [self._ids_at(some) for some in groups.values() if len(some) > 1]
+
+    def passed(self, now: datetime) -> list[MemoryId]:
+        """Return the live memories that spoke of days to come, all of which lie back by now (`endings.has_passed` says how far)."""
+        with self._lock:
+            columns = self._columns
+            rows = np.flatnonzero(columns.visible(now))
+            places, days = columns.days.of(rows)
+            micros = days.astype(np.int64) * MICROS_PER_DAY
+            told = columns.happened_at(rows)[places]
+            last = np.full(len(rows), NO_TIME, np.int64)
+            np.maximum.at(last, places[micros > told], micros[micros > told])
+            return columns.ids.ids_of(rows[(last != NO_TIME) & (last < to_micros(now))])
 
     def look(self, work: Callable[[MemoryColumns], T]) -> T:
         """Call a function with the columns while nothing changes them; it copies what it keeps, and everybody else waits for it."""

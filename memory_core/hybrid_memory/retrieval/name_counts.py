@@ -1,4 +1,4 @@
-"""How many rows have each term as a name, or where nobody can tell (`hybrid_memory.names`): part of the lexical index."""
+"""How many rows have each term as a name, or where nobody can tell (`hybrid_memory.language.names`): part of the lexical index."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import functools
 from collections.abc import Iterator, Mapping
 
 from hybrid_memory.embedding.vocabulary import row_of_piece
-from hybrid_memory.languages import word_set
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.languages import word_set
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 MIN_SHORT = 3  # letters of a longer name with which a short one begins: Kate, Katharina
 MIN_SHARED = 4  # letters with which two names of any form begin that may be one person's: Kathrin, Katharina

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 COMPARED_HITS = 16  # of the best; two pages of what a model is shown
 _LONGEST = 2_000  # characters; longer texts are compared as they are

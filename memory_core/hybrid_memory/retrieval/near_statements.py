@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybrid_memory.language.terms import QUESTION_TERM
 from hybrid_memory.retrieval.bm25 import idfs
 from hybrid_memory.retrieval.vectors import top_k
-from hybrid_memory.terms import QUESTION_TERM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

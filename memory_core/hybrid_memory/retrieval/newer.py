@@ -20,17 +20,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.languages import ENGLISH
+from hybrid_memory.language.languages import ENGLISH
+from hybrid_memory.language.text import hash_in
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.bm25 import count_terms, idfs, per_term_scores
 from hybrid_memory.retrieval.current_state import asks_for_current_state
 from hybrid_memory.retrieval.told_words import Statement, same_subject, written_subjects
 from hybrid_memory.retrieval.vectors import top_k
-from hybrid_memory.text import hash_in
 from hybrid_memory.trust import may_outdate
 
 if TYPE_CHECKING:
+    from hybrid_memory.language.terms import TermHasher
     from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
     from hybrid_memory.retrieval.candidates import Candidates
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.query import Ranking, SearchQuery
     from hybrid_memory.retrieval.term_weights import WeighedQuestion
     from hybrid_memory.retrieval.vectors import Matrix
-    from hybrid_memory.terms import TermHasher
 
 COMPARED_HITS = 8  # how many of the best hits are compared with each other; of twelve more the sets show nothing
 SURE_NAME = 0.8  # the strength from which a word of the question is treated as a name

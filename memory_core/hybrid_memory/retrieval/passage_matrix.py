@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.passage_vectors import PassageRows
+from hybrid_memory.embedding.passages import PassageRows
 
 _NOBODY = -1  # the owner of a passage that was taken out
 _FIRST_CAPACITY = 64

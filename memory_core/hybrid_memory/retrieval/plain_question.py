@@ -10,8 +10,8 @@ import functools
 import re
 from dataclasses import dataclass
 
-from hybrid_memory.languages import word_set
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.languages import word_set
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 LONGEST = 160  # characters of a prompt that asks one thing
 

@@ -6,7 +6,7 @@ a paste says nothing about that; so pastes are left out, and of what remains the
 
 from __future__ import annotations
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 GIST_CHARACTERS = 1_200  # of what a person says; more words make everything alike
 _LOOKED_AT = 6_000  # characters at either end of a prompt; what lies between is pasted, or says nothing alone

@@ -148,7 +148,8 @@ class IndexStatistics:
 class ReflectionRows:
     """Columns of the memories that may be thought about, oldest first. ``created_at`` is in microseconds since 1970.
 
-    ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false; ``untrusted`` as in `is_untrusted` of a memory.
+    ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false; ``terms`` and ``sessions`` are the numbers of words and
+    conversations; ``untrusted`` as in `is_untrusted` of a memory.
     """
 
     ids: Sequence[MemoryId]
@@ -156,4 +157,6 @@ class ReflectionRows:
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]
     has_vector: NDArray[np.bool_]
+    terms: Sequence[frozenset[int]]
+    sessions: NDArray[np.int64]
     untrusted: NDArray[np.bool_]

@@ -12,19 +12,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
-from hybrid_memory.languages import ENGLISH, language_of
-from hybrid_memory.names import name_entries, undecided
+from hybrid_memory.language.languages import ENGLISH, language_of
+from hybrid_memory.language.names import name_entries, undecided
+from hybrid_memory.language.terms import SpelledTerm
+from hybrid_memory.language.text import compounds, spellings
 from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
 from hybrid_memory.retrieval.time_expressions.parsing import TimeExpressions, parse_time_expressions
-from hybrid_memory.terms import SpelledTerm
-from hybrid_memory.text import compounds, spellings
 
 if TYPE_CHECKING:
-    from hybrid_memory.terms import TermHasher
+    from hybrid_memory.language.terms import TermHasher
 
 
 class WordForm(Enum):
-    """How a word is written, which tells whether it is a name: of a person, a project, a ticket, a file (`hybrid_memory.names`)."""
+    """How a word is written, which tells whether it is a name: of a person, a project, a ticket, a file (`language.names`)."""
 
     PLAIN = "plain"
     NAME = "as a name"

@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hybrid_memory.languages import ENGLISH
+from hybrid_memory.language.languages import ENGLISH
 from hybrid_memory.retrieval.question import Question, QuestionWord
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.terms import TermHasher
+    from hybrid_memory.language.terms import TermHasher
 
 Frequencies = Callable[[Collection[int]], "NDArray[np.int64]"]
 """Returns for some terms how many memories hold each."""

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language.text import word_hashes
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
 from hybrid_memory.retrieval.question import QuestionWord, WordForm
-from hybrid_memory.text import word_hashes
 
 if TYPE_CHECKING:
+    from hybrid_memory.language.terms import TermHasher
     from hybrid_memory.retrieval.arrays import Mask
     from hybrid_memory.retrieval.bm25 import LexicalIndex
     from hybrid_memory.retrieval.question import Question
     from hybrid_memory.retrieval.ranking_parameters import RankingParameters
-    from hybrid_memory.terms import TermHasher
 
 _TIME_ALONE = 0.2  # what is left of words and meaning of a question that names a time alone
 _SAYS_NOTHING = (

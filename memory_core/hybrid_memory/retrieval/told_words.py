@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import STOP_WORDS, compounds, word_hashes
 from hybrid_memory.retrieval.time_expressions.lexer import word_set
-from hybrid_memory.text import STOP_WORDS, compounds, word_hashes
 
 if TYPE_CHECKING:
-    from hybrid_memory.terms import TermHasher
+    from hybrid_memory.language.terms import TermHasher
 
 
 @dataclass(frozen=True)

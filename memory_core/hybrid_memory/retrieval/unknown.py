@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
-from hybrid_memory.languages import ENGLISH, word_set
+from hybrid_memory.language.languages import ENGLISH, word_set
+from hybrid_memory.language.text import STOP_WORDS, compounds, spellings
 from hybrid_memory.retrieval.asked_subject import asked_subject
 from hybrid_memory.retrieval.name_variants import (
     digits_apart,
@@ -22,7 +23,6 @@ from hybrid_memory.retrieval.name_variants import (
     spellings_of_name,
     words_beginning_with,
 )
-from hybrid_memory.text import STOP_WORDS, compounds, spellings
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.passage_vectors import unpacked
+from hybrid_memory.embedding.passages import unpacked
 from hybrid_memory.retrieval.passage_matrix import PassageMatrix
 
 _GROUP_SIZE = 64  # scores of which only the best is looked at first
@@ -104,7 +104,7 @@ class Matrix:
                 self.add_passages(np.array([row]), [passages])
 
     def add_passages(self, rows: NDArray[np.intp], passages: Sequence[bytes]) -> None:
-        """Add the passages of rows whose vectors were set last, as they are stored (`hybrid_memory.passage_vectors`)."""
+        """Add the passages of rows whose vectors were set last, as they are stored (`hybrid_memory.embedding.passages`)."""
         if len(rows) and self.dimensions:
             found = unpacked(passages, self.dimensions)
             if self._passages is None:

@@ -1,6 +1,6 @@
 """Which words of a text are those of a question: where each stands. Pure.
 
-For a person who is shown why a memory was found. Words are told apart as search does (`hybrid_memory.terms`): by their stems in the
+For a person who is shown why a memory was found. Words are told apart as search does (`language.terms`): by their stems in the
 text's language and in English.
 """
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hybrid_memory.languages import ENGLISH, language_of
-from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.text import compounds, has_unspaced_script, whole_characters
+from hybrid_memory.language.languages import ENGLISH, language_of
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import compounds, has_unspaced_script, whole_characters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hybrid_memory.language.terms import TermHasher
     from hybrid_memory.retrieval.understanding import UnderstoodWord
-    from hybrid_memory.terms import TermHasher
 
 READ_CHARACTERS = 10_000  # of a text; behind them nothing is marked
 _TOKEN = LazyPattern(r"[^\W_]+(?:[-_./:#@+'’]{1,2}[^\W_]+)*")

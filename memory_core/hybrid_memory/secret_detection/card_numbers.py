@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.findings import SecretFound
 
 CARD_NUMBER = "card number"

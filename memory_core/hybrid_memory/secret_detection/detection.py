@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.card_numbers import find_card_numbers
 from hybrid_memory.secret_detection.findings import SecretFound
 from hybrid_memory.secret_detection.passwords import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.card_numbers import CARD_NUMBER, has_check_digit, is_issued
 from hybrid_memory.secret_detection.passwords import KEY, PASSWORD, PIN, is_password_value, is_plain_identifier
 

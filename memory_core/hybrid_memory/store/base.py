@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.language.terms import TermHasher
     from hybrid_memory.model import Json, Memory, MemoryId, Usage
     from hybrid_memory.requests import Lag, ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         ResultCodec,
         UndoRecord,
     )
-    from hybrid_memory.terms import TermHasher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

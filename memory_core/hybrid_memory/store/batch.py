@@ -9,9 +9,9 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.embedding.passages import are_sound
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.passage_vectors import are_sound
 from hybrid_memory.store.audit_notes import note_of_change, note_of_insert
 from hybrid_memory.store.encoding import check_moment, check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory

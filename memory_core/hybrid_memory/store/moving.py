@@ -9,11 +9,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.row_copy import STORE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -105,56 +103,3 @@ def folder_target(home: Path, now: datetime) -> AbstractContextManager[MoveTarge
     from hybrid_memory.store.duck.moving_files import folder_target as target
 
     return target(home, now)
-
-
-def database_source(conninfo: str) -> AbstractContextManager[MoveSource]:
-    """Give this moment of a store on a PostgreSQL server; hubs go on meanwhile."""
-    from hybrid_memory.store.postgres.moving_store import database_source as source
-
-    return source(conninfo)
-
-
-def database_target(conninfo: str, now: datetime) -> AbstractContextManager[MoveTarget]:
-    """Give a PostgreSQL database as a place for a store."""
-    from hybrid_memory.store.postgres.moving_store import database_target as target
-
-    return target(conninfo, now)
-
-
-def conninfo_of(
-    address: str,
-    argument: str,
-    environ: Mapping[str, str],
-    *,
-    known: str | None = None,
-    known_file: Path | None = None,
-    password_file: Path | None = None,
-) -> str:
-    """Return what libpq needs for an address that a person typed.
-
-    It may not hold a password: that comes from ``password_file``, from ``environ``, or, where ``known`` is an address of the same database
-    that others do not see, from that or from ``known_file``.
-
-    Raises:
-        InvalidInput: names the ``argument`` and what is wrong with it, or PostgreSQL's driver is not installed.
-    """
-    from importlib.util import find_spec
-
-    from hybrid_memory.store.opening import WITHOUT_DRIVER
-    from hybrid_memory.store.postgres.target import refuse_secret, target_of
-
-    target = target_of(refuse_secret(address, argument), environ, password_file)
-    if find_spec("psycopg") is None:
-        raise InvalidInput(argument, WITHOUT_DRIVER)
-    if known is not None and password_file is None:
-        same = target_of(known, environ)
-        if same.digest == target.digest:
-            return same.conninfo if known_file is None else target_of(address, environ, known_file).conninfo
-    return target.conninfo
-
-
-def is_address(place: str) -> bool:
-    """Return whether a place is a PostgreSQL database rather than a folder."""
-    from hybrid_memory.store.postgres.target import is_address as found
-
-    return found(place)

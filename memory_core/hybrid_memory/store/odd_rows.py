@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Origin, Trust
 from hybrid_memory.store.transfer import MemoryItem
-from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory

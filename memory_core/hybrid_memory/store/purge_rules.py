@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust
-from hybrid_memory.store.memory_fields import object_from_json, texts_from_json
+from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan
 from hybrid_memory.trust import takes_along
 
@@ -113,28 +113,3 @@ def without_references(memory: Memory, ids: frozenset[MemoryId]) -> Memory:
         parents=tuple(one for one in memory.parents if one not in ids),
         rev=memory.rev + 1,
     )
-
-
-def mentions(value: Any, ids: frozenset[MemoryId]) -> bool:
-    """Return True if a JSON value holds one of the ids, also as a key."""
-    if isinstance(value, dict):
-        return any(mentions(one, ids) for one in (*value, *value.values()))
-    if isinstance(value, list):
-        return any(mentions(one, ids) for one in value)
-    return value in ids if isinstance(value, str) else False
-
-
-def object_mentions(text: str, ids: frozenset[MemoryId]) -> bool:
-    """Return True if the JSON object of a text holds one of the ids; what cannot be read may name anything."""
-    try:
-        return mentions(object_from_json(text), ids)
-    except ValueError:
-        return True
-
-
-def list_names(text: str | None, ids: frozenset[MemoryId]) -> bool:
-    """Return True if the JSON list of a text names one of the ids; what cannot be read may name anything."""
-    try:
-        return not ids.isdisjoint(texts_from_json(text))
-    except ValueError:
-        return True

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory.secret_detection.masking import mark, masked_memory
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.writing import ChangeType, LogEntry
-from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from datetime import datetime

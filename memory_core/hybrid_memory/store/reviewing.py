@@ -1,4 +1,4 @@
-"""Which memories are doubtful, and why. Pure; `MemoryStore` chooses by it, `duck/review_table.py` says the same in SQL."""
+"""Which memories are doubtful, and why. Pure; `MemoryStore` chooses by it, `duck/list_table.py` says the same in SQL."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ OnRows: TypeAlias = Callable[[int, int], None]
 class Value(Enum):
     """What stands in a column. ``NUMBERS`` are the bytes of int32, ``VECTOR`` those of float32, both little endian.
 
-    ``PASSAGES`` are those of `hybrid_memory.passage_vectors`.
+    ``PASSAGES`` are those of `hybrid_memory.embedding.passages`.
     """
 
     TEXT = "text"

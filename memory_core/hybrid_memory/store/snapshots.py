@@ -67,7 +67,7 @@ class ColumnBatch:
 class VectorBatch:
     """Some memories' vectors: ``matrix`` is (ids, dimensions) float32. They mostly follow the order of the memories.
 
-    ``passages`` leads from a memory's place in ``ids`` to its passages (`hybrid_memory.passage_vectors`), where it has some.
+    ``passages`` leads from a memory's place in ``ids`` to its passages (`hybrid_memory.embedding.passages`), where it has some.
     """
 
     ids: NDArray[np.bytes_]

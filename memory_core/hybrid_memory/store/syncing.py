@@ -1,7 +1,7 @@
-"""What a store keeps of its synchronisation with others, and a step of it: `hybrid_memory.sync` decides, a store applies.
+"""What a store keeps of its synchronisation with others, and a step of it: `hybrid_memory_sync` decides, a store applies.
 
 A step is one transaction: the decision looks at a `SyncView` and returns a `SyncBatch`. Times of changes are stamps: microseconds since
-1970 that never go back within a namespace and never stand still (`hybrid_memory.sync.stamps`).
+1970 that never go back within a namespace and never stand still (`hybrid_memory_sync.stamps`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+from hybrid_memory.clock import from_micros
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
 
 SYNC = "sync"
 """The action of the log's entries that a synchronisation makes: they tell of other machines' changes, which are not sent again."""
+
+FOLDERS: Final = "folders"
+"""The note that lists the keys of the folders that a store was synchronised through, one a line."""
+LAST: Final = "last "
+"""Before a folder's key: the note of when there was last anything to tell or hear."""
+PATH: Final = "path "
+"""Before a folder's key: the note of its machine and path."""
 
 ItemKey: TypeAlias = tuple[str, str, str, int]
 """What is kept beside memories in a namespace: its kind ("buffer", "conversation", "entry"), two names, and the number of an entry."""
@@ -273,3 +282,13 @@ class SyncStore(Protocol):
     def forget_folder(self, folder: str) -> None:
         """Forget what a folder has: everything is sent again."""
         ...
+
+
+def known_folders(store: SyncStore) -> dict[str, datetime | None]:
+    """Return the folders that a store was synchronised through, each with the last time that there was anything to tell or hear."""
+    notes = store.notes()
+    return {
+        notes.get(PATH + folder, folder): from_micros(int(notes[LAST + folder])) if LAST + folder in notes else None
+        for folder in notes.get(FOLDERS, "").split("\n")
+        if folder
+    }

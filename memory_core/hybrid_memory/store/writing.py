@@ -54,7 +54,7 @@ class LogEntry:
 class Insert:
     """A new memory and its unit vector (float32); without a vector it is found by words alone until one follows.
 
-    ``passages`` are the vectors of its passages (`hybrid_memory.passage_vectors`), None where it has none.
+    ``passages`` are the vectors of its passages (`hybrid_memory.embedding.passages`), None where it has none.
     """
 
     memory: Memory

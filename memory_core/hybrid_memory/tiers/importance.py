@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.model import Kind
 
 # How much each signal says, from 0 (nothing) to 1 (certain to matter). Set by hand, fitted to no set; tests hold their order.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory_mcp.admin.acting import act
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 

@@ -28,8 +28,8 @@ from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.memory_json import memory_as_json
 
 if TYPE_CHECKING:
-    from hybrid_memory.acts import Acts
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.acts import Acts
+    from hybrid_memory.service.memory_service import MemoryService
 
 PERSON_ON_PAGE = "person (page)"
 """Who acts on the page, in the audit log."""

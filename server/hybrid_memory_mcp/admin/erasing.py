@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory.errors import StoreError
+from hybrid_memory.store.syncing import known_folders
 from hybrid_memory.store.whole import whole_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.whole import WholeStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
@@ -38,3 +39,9 @@ def run_eraser(request: OperationRequest, work: Callable[[Eraser], T]) -> T:
     done = request.run(lambda service: work(opened_store(service).eraser(request.home)))
     request.run_exclusive(lambda: None)  # the next call opens it anew
     return done
+
+
+def synchronised_folders(request: OperationRequest) -> list[dict[str, Any]]:
+    """Return the folders through which the store is synchronised, each with its last time."""
+    known = request.run(lambda service: known_folders(opened_store(service).syncing))
+    return [{"folder": name, "last": at and at.isoformat(timespec="seconds")} for name, at in known.items()]

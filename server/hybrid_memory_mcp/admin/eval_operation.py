@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.types import TextContent
 
-from hybrid_memory.text import holds_words
-from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.language.text import holds_words
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api.schemas import ReadArguments
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 _READ = next(tool.run for tool in TOOLS if tool.name == "read_memories")
@@ -65,7 +65,7 @@ def ask(service: MemoryService, call: CallContext, one: Mapping[str, Any]) -> di
 def _is_right(hit: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
     if evidence := one.get("evidence"):
         return not {hit["id"], *hit.get("repeats", ())}.isdisjoint(evidence)
-    answer = one.get("answer")
+    answer = one.get("answer") or ()
     return bool(answer) and all(holds_words(str(hit["text"]), word) for word in answer)
 
 

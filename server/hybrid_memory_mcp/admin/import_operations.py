@@ -1,37 +1,22 @@
-"""The operations of ``import``: a file of our own lines, or lines that the command made of another program's; looking, listing, undoing.
-
-The command reads the other program's file itself (`hybrid_memory.admin.import_plan`); what is here only sees the lines that it made.
-"""
+"""The operations of ``import``: a file of our own lines; listing and undoing all imports."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from hybrid_memory.admin.export_import import ImportPolicy, import_file
-from hybrid_memory.admin.record_import import (
-    Batch,
-    action_of,
-    import_records,
-    imports_of,
-    later_imports,
-    look_at_records,
-    projects_of,
-    undo_import,
-)
+from hybrid_memory.admin.imports import action_of, imports_of, later_imports, undo_import
 from hybrid_memory.admin.user_files import check_source, file_errors, open_plain
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.project_names import project_namespace
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory_mcp.admin.store_operations import announce
 
 if TYPE_CHECKING:
-    from hybrid_memory.admin.record_import import ImportEntry
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.admin.imports import ImportEntry
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.transfer import TransferableStore, UndoneImport
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
@@ -79,37 +64,6 @@ def import_(request: OperationRequest) -> dict[str, Any]:
     return done | {"id": import_id, "samples": samples}
 
 
-def import_records_(request: OperationRequest) -> dict[str, Any]:
-    """Store the lines that the command made of another program's file; arguments are ``file``, ``id`` and ``format``.
-
-    With ``by_folder`` what was said in a folder goes to the project there.
-    """
-    given = request.arguments
-    action = action_of(str(given["format"]), str(given["id"]))
-
-    def work(service: MemoryService) -> dict[str, Any]:
-        done = import_records(
-            _store(service),
-            Path(given["file"]),
-            _batch(request, service),
-            action=action,
-            embed=service.encode_texts,
-            actor=request.scope.actor,
-            on_progress=request.on_progress,
-        )
-        return asdict(done)
-
-    done = request.run(work)
-    announce(request)
-    return done
-
-
-def import_preview(request: OperationRequest) -> dict[str, Any]:
-    """Say what such lines (argument ``file``) come to in the store; nothing is changed."""
-    file = Path(request.arguments["file"])
-    return request.run(lambda service: asdict(look_at_records(_store(service), file, _batch(request, service))))
-
-
 def imports(request: OperationRequest) -> dict[str, Any]:
     """Return the imports of which memories are here, under ``imports``, the oldest first."""
     return {"imports": request.run(lambda service: [_entry(one) for one in imports_of(_store(service))])}
@@ -127,41 +81,6 @@ def import_undo(request: OperationRequest) -> dict[str, Any]:
     announce(request)
     resting = [{"namespace": namespace, "id": id_} for namespace, id_ in gone.resting_on]
     return _entry(entry) | {"memories": gone.memories, "resting_on": resting, "later": [one.id for one in later]}
-
-
-def _batch(request: OperationRequest, service: MemoryService) -> Batch:
-    return _placed(request.scope.namespace, service.secrets, by_folder=bool(request.arguments.get("by_folder")))
-
-
-def projects_without_store(file: Path, person: str) -> tuple[tuple[str, int], ...]:
-    """Return the namespaces of projects to which such lines would go if there is no store yet, each with how many."""
-    return projects_of(file, _placed(person, SecretPolicy(), by_folder=True))
-
-
-def _placed(person: str, secrets: SecretPolicy, *, by_folder: bool) -> Batch:
-    of_folder = cache(partial(_namespace_of, person)) if by_folder else None
-    of_rules = cache(partial(_namespace_of_rules, person)) if by_folder else None
-    return Batch(namespace=person, now=SystemClock().now(), secrets=secrets, of_folder=of_folder, of_rules=of_rules)
-
-
-def _namespace_of(person: str, folder: str) -> str:
-    """Return where goes what was said in a folder: as if it was said there now, but of a folder that is gone to a project of its own."""
-    from hybrid_memory_mcp.projects import place_of
-    from hybrid_memory_mcp.relay.repositories import project_name_of
-    from hybrid_memory_mcp.runtime.client_options import Options
-
-    if not Path(folder).is_absolute():
-        return person
-    place = place_of(folder, Options(home=Path(), namespace=person))
-    is_nowhere = place.off or (place.project is None and not Path(folder).is_dir())
-    return project_namespace(project_name_of(folder), person) if is_nowhere else place.namespace
-
-
-def _namespace_of_rules(person: str, folder: str) -> str:
-    """Return where rules for a folder go. Those in a client's own folder, such as ~/.claude, hold in every project."""
-    home, where = Path.home(), Path(folder)
-    hidden = where.is_relative_to(home) and any(one.startswith(".") for one in where.relative_to(home).parts[:1])
-    return person if where == home or hidden else _namespace_of(person, folder)
 
 
 def _entry(entry: ImportEntry) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from hybrid_memory.trust import may_displace
 from hybrid_memory.validation import PAGE_LIMIT, QUERY_LIMIT, check_name
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 _KIND, _ADDED = "message", "added"  # of what the conversation log holds; under the second stands what was added at once

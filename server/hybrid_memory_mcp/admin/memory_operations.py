@@ -27,11 +27,12 @@ from hybrid_memory.requests import (
 from hybrid_memory.store.listing import state_of
 from hybrid_memory.validation import ACT_LIMIT
 from hybrid_memory_mcp.memory_json import memory_as_json
+from hybrid_memory_mcp.memory_words import asks_of
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryVersion
     from hybrid_memory.requests import ReadResult
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 C = TypeVar("C", bound=StrEnum)
@@ -261,7 +262,16 @@ def reflect(request: OperationRequest) -> dict[str, Any]:
             since=_moment(given.get("since")),
             limit=int(given["limit"]),
         )
-        told = [{"worth": one.worth, "memories": _told(service, request, one.memories)} for one in groups]
+        told = [
+            {
+                "worth": one.worth,
+                "sort": one.sort.value,
+                "asks": asks_of(one),
+                "changed": list(one.changed),
+                "memories": _told(service, request, one.memories),
+            }
+            for one in groups
+        ]
         return {"groups": told}
 
     return request.run(work)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.requests import Progress
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.settings import StoreSettings
     from hybrid_memory.store.findings import Report
 
@@ -86,14 +86,14 @@ def doctor(request: OperationRequest) -> dict[str, Any]:
     """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged
-    from hybrid_memory_mcp.admin import sync_operation
+    from hybrid_memory_mcp.admin.erasing import synchronised_folders
 
     try:
         seen = request.run(lambda service: service.status(request.scope))
         report = request.run(lambda service: health_check.check_open(service.store))
         more = {
             "embedder": f"{seen.embedder} ({seen.embedder_reason})",
-            "synchronised": sync_operation.folders(request),
+            "synchronised": synchronised_folders(request),
         }
         return _report_as_json(report) | more
     except NotEnoughMemory:
@@ -170,13 +170,6 @@ def _memory_operation(name: str) -> Operation:
         return found(request)
 
     return operation
-
-
-def sync(request: OperationRequest) -> dict[str, Any]:
-    """Synchronise with a folder."""
-    from hybrid_memory_mcp.admin import sync_operation
-
-    return sync_operation.sync(request)
 
 
 def _report_as_json(report: Report) -> dict[str, Any]:
@@ -273,15 +266,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "moment": _store_operation("moment"),
     "restore": _store_operation("restore"),
     "export": _store_operation("export"),
-    "export_folder": _store_operation("export_folder_"),
     "import": _store_operation("import_", "import_operations"),
-    "import_records": _store_operation("import_records_", "import_operations"),
-    "import_preview": _store_operation("import_preview", "import_operations"),
     "import_undo": _store_operation("import_undo", "import_operations"),
     "imports": _store_operation("imports", "import_operations"),
     "purge": _store_operation("purge"),
     "redact": _store_operation("redact"),
-    "sync": sync,
     "embedder": embedder_state,
     "pinned": embedder_identity,
     "reembed": reembed,
@@ -303,7 +292,7 @@ def local_provider(
     def open_service() -> MemoryService:
         library_patches.install_pandas_stub()
         os.umask(0o077)
-        from hybrid_memory.service import MemoryService
+        from hybrid_memory.service.memory_service import MemoryService
 
         return MemoryService.open(home, clock=SystemClock(), random_source=random_source, settings=settings)
 

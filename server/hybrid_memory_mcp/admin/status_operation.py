@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.model import Kind, MemoryId, Tier
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.writing import ChangeType
-from hybrid_memory_mcp.admin import sync_operation
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
+from hybrid_memory_mcp.admin.erasing import synchronised_folders
 from hybrid_memory_mcp.admin.memory_operations import counted_in, others_than
 from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS
-from hybrid_memory_mcp.inspector import happenings, review
-from hybrid_memory_mcp.inspector.needs import needs_of
-from hybrid_memory_mcp.inspector.view import ViewRequest, told
+from hybrid_memory_mcp.views import happenings
+from hybrid_memory_mcp.views.needs import needs_of
+from hybrid_memory_mcp.views.view import ViewRequest, told
+from hybrid_memory_mcp.views.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
-    from hybrid_memory_mcp.inspector.happenings import Happening
+    from hybrid_memory_mcp.views.happenings import Happening
 
 DAYS = 7
 _NEWEST = 3
@@ -53,12 +54,12 @@ def status(request: OperationRequest) -> dict[str, Any]:
         return seen | {
             "used": _used(service, everywhere),
             "lately": _lately(service, looked, happened),
-            "needs_you": needs_of(service, looked, review.waiting(service, here)),
+            "needs_you": needs_of(service, looked, waiting(service, here)),
             "others": counted_in(service, others),
         }
 
     seen: dict[str, Any] = request.run(work)
-    return seen | {"synchronised": sync_operation.folders(request)}
+    return seen | {"synchronised": synchronised_folders(request)}
 
 
 def _used(service: MemoryService, happened: Sequence[Happening]) -> dict[str, dict[str, str | None]]:

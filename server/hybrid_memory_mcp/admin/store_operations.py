@@ -13,7 +13,6 @@ from hybrid_memory.admin import backup as backups
 from hybrid_memory.admin import purge as purges
 from hybrid_memory.admin import redact as redactions
 from hybrid_memory.admin.export_import import export_store
-from hybrid_memory.admin.folder_export import FolderLayout, check_folder, export_folder
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
@@ -24,11 +23,11 @@ from hybrid_memory.settings import store_settings
 from hybrid_memory.store.home_files import find_copies, list_backups
 from hybrid_memory.store.opening import restorer_of
 from hybrid_memory.store.transfer import PurgeSelection
-from hybrid_memory_mcp.admin.erasing import opened_store, run_eraser
+from hybrid_memory_mcp.admin.erasing import opened_store, run_eraser, synchronised_folders
 from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory.store.transfer import PurgePlan
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
@@ -97,28 +96,6 @@ def export(request: OperationRequest) -> dict[str, Any]:
     )
 
 
-def export_folder_(request: OperationRequest) -> dict[str, Any]:
-    """Write what the store holds as a folder of Markdown files.
-
-    Arguments are ``folder``, ``layout`` (markdown or okf), ``namespaces`` (None: all), ``force`` and ``reveal``.
-    """
-    given = request.arguments
-    folder = check_folder(Path(given["folder"]), request.home)
-    return _to_json_object(
-        request.run(
-            lambda service: export_folder(
-                opened_store(service),
-                folder,
-                FolderLayout(given["layout"]),
-                namespaces=given["namespaces"],
-                secrets=None if given["reveal"] else service.secrets,
-                force=bool(given["force"]),
-                on_progress=request.on_progress,
-            )
-        )
-    )
-
-
 def purge(request: OperationRequest) -> dict[str, Any]:
     """Erase for good, or say with ``preview`` what would go.
 
@@ -140,7 +117,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     copies = find_copies(request.home)
     counts = _counts(plan) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
     if given["preview"]:
-        return counts | {"synchronised": _folders(request)}
+        return counts | {"synchronised": synchronised_folders(request)}
     total, done = len(copies.backups) + len(copies.set_aside) + 1, 0
 
     def on_step(step: str) -> None:
@@ -156,7 +133,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     )
     Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
     announce(request)
-    return counts | _to_json_object(gone) | {"synchronised": _folders(request)}
+    return counts | _to_json_object(gone) | {"synchronised": synchronised_folders(request)}
 
 
 def redact(request: OperationRequest) -> dict[str, Any]:
@@ -185,7 +162,7 @@ def redact(request: OperationRequest) -> dict[str, Any]:
         "set_aside": len(copies.set_aside),
     }
     if given["preview"]:
-        return counts | {"synchronised": _folders(request)}
+        return counts | {"synchronised": synchronised_folders(request)}
     now, actor = SystemClock().now(), request.scope.actor
     done = run_eraser(
         request,
@@ -193,13 +170,7 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     )
     Conversations(str(request.home)).forget_words()
     announce(request)
-    return counts | _to_json_object(done) | {"synchronised": _folders(request)}
-
-
-def _folders(request: OperationRequest) -> list[dict[str, Any]]:
-    from hybrid_memory_mcp.admin import sync_operation
-
-    return sync_operation.folders(request)
+    return counts | _to_json_object(done) | {"synchronised": synchronised_folders(request)}
 
 
 def _counts(plan: PurgePlan) -> dict[str, Any]:

@@ -17,20 +17,16 @@ from hybrid_memory_mcp.cli import (
     acting,
     care,
     config,
-    databases,
     embedders,
     erasing,
     evaluating,
     exporting,
     importing,
-    inspecting,
     memories,
-    migrating,
     project,
     seeing,
     serving,
     status,
-    syncing,
     tokens,
 )
 from hybrid_memory_mcp.cli.command_group import (
@@ -47,6 +43,8 @@ from hybrid_memory_mcp.cli.command_group import (
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 from hybrid_memory_mcp.cli.output import fail
+
+_COMMANDS = "hybrid_memory_mcp.commands"  # the entry points of commands
 
 hide_plain_types()
 app = typer.Typer(
@@ -83,17 +81,26 @@ def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) 
 def _add_extra(panel: str, name: str, shown: str, **options: Any) -> None:
     """Register a command of an extra. Where its part is missing the help still shows it, and it says what to install."""
     try:
-        function = load_extra("hybrid_memory_mcp.commands", name)
+        function = load_extra(_COMMANDS, name)
     except InvalidInput as error:
         function = _missing(error)
         options["context_settings"] = {"allow_extra_args": True, "ignore_unknown_options": True}
     _add(panel, function, shown, name=name, **options)
 
 
+def _add_extra_group(panel: str, name: str) -> None:
+    """Register a group of commands of an extra; where its part is missing, as `_add_extra` does."""
+    try:
+        _add_group(panel, load_extra(_COMMANDS, name), name)
+    except InvalidInput:
+        _add_extra(panel, name, f"{name} --help")
+
+
 def _missing(error: InvalidInput) -> Callable[..., None]:
-    def command() -> None:
+    def command(context: typer.Context) -> None:
         """Is not installed here."""
-        fail(str(error))
+        if context.invoked_subcommand is None:
+            fail(str(error))
 
     return command
 
@@ -102,17 +109,28 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 
+def _group_of_extra(name: str, shown: str) -> typer.Typer:
+    """Return a group that does an extra's command where no subcommand is named."""
+    group = typer.Typer(invoke_without_command=True, epilog=example(shown))
+    try:
+        group.callback()(load_extra(_COMMANDS, name))
+    except InvalidInput as error:
+        group.callback()(_missing(error))
+    return group
+
+
 def _add_inside(group: typer.Typer, function: Callable[..., None], shown: str, **options: Any) -> None:
     """Register a subcommand whose function is in another file than its group."""
     group.command(help=unwrapped(function.__doc__ or ""), epilog=example(shown), **options)(function)
 
 
+inspecting = _group_of_extra("inspect", "inspect timeline --as-of '1 March'")
 _BRIEFLY = "Find memories by a question; without one, show the brief."
 
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
 _add(START, status.status, "status", short_help="Show what is stored, what is new and what waits for you.")
-_add_group(START, inspecting.app, "inspect")
+_add_group(START, inspecting, "inspect")
 _add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9', cls=TextCommand)
 _add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand, short_help=_BRIEFLY)
 _add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", name="list")
@@ -126,7 +144,7 @@ _add(MEMORIES, acting.undo, "undo", short_help="Undo your last change.")
 _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")
-_add(FILES, syncing.sync, "sync ~/Dropbox/memory")
+_add_extra(FILES, "sync", "sync ~/Dropbox/memory")
 _add(FILES, care.backup, "backup")
 _add(FILES, care.restore, "restore memory-backup.duckdb")
 _add(STORE, care.doctor, "doctor")
@@ -134,7 +152,7 @@ _add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
 _add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
 _add(STORE, evaluating.eval_, "eval questions.jsonl --embedder static", name="eval")
 _add_group(STORE, embedders.app, "embedder")
-_add_group(STORE, databases.app, "postgres")
+_add_extra_group(STORE, "postgres")
 _add_group(SETTINGS, config.app, "config")
 _add_group(SETTINGS, project.app, "project")
 _add_group(SETTINGS, tokens.app, "token")
@@ -154,8 +172,6 @@ _add(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     hidden=True,  # nobody types it
 )
-_add_inside(inspecting.app, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
-_add_inside(inspecting.app, seeing.timeline, "inspect timeline --as-of '1 March'")
-_add_inside(inspecting.app, seeing.tiers, "inspect tiers --live")
-_FOLDER_TO_DATABASE = "postgres migrate ~/.local/share/hybrid-memory-mcp postgresql://hub@db.example/memory"
-_add_inside(databases.app, migrating.migrate, _FOLDER_TO_DATABASE)
+_add_inside(inspecting, seeing.search, 'inspect search "Where does Ada live?"', cls=TextCommand)
+_add_inside(inspecting, seeing.timeline, "inspect timeline --as-of '1 March'")
+_add_inside(inspecting, seeing.tiers, "inspect tiers --live")

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.text import excerpt
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.validation import QUERY_LIMIT, check_text
 from hybrid_memory_mcp.cli.embedders import installed_spec, name_of
 from hybrid_memory_mcp.cli.memories import Namespace

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from hybrid_memory.extras import check_extra
 from hybrid_memory_mcp.cli.operation_call import All, AsJson, Home, Reveal, absolute, call_or_exit
-from hybrid_memory_mcp.cli.output import megabytes, note, print_result, progress, say
+from hybrid_memory_mcp.cli.output import megabytes, note, one_line_errors, print_result, progress, say
 
 
 def export(
@@ -85,7 +86,9 @@ def _check_places(file: Path | None, markdown: Path | None, okf: Path | None, *,
         raise typer.BadParameter("is for JSON lines; files that people read have no vectors", param_hint="--vectors")
 
 
+@one_line_errors()
 def _export_folder(home: Path | None, folder: Path | None, arguments: dict[str, Any], *, as_json: bool) -> None:
+    check_extra("hybrid_memory_mcp.operations", "export_folder")
     given = arguments | {"folder": absolute(folder)}
     with progress("exporting") as on_progress:
         done = call_or_exit(home, "export_folder", given, on_progress=on_progress)

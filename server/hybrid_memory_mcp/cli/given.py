@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory_mcp.cli.output import can_ask, note
 
 _DASH_OF_TEXT = LazyPattern(r"-+[\s\d]")

@@ -13,10 +13,10 @@ from hybrid_memory.model import Trust
 from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.cli.memory_text import marks_of, print_memory
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, print_line, shown
-from hybrid_memory_mcp.inspector.client_words import client_name
-from hybrid_memory_mcp.inspector.event_words import event_in_words
-from hybrid_memory_mcp.inspector.session_names import session_line
-from hybrid_memory_mcp.page.words import count
+from hybrid_memory_mcp.words.client_words import client_name
+from hybrid_memory_mcp.words.event_words import event_in_words
+from hybrid_memory_mcp.words.session_names import session_line
+from hybrid_memory_mcp.words.times_and_numbers import count
 
 _LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
 _INDENT = 3

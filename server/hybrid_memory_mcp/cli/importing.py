@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import gc
+import json
 import os
 import shlex
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from hybrid_memory.extras import load_extra, names_of_extras
 from hybrid_memory_mcp.cli.exit_codes import WRONG_USE
-from hybrid_memory_mcp.cli.import_preview import as_values, say_done, say_plan
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, absolute, call_or_exit, named_file
 from hybrid_memory_mcp.cli.output import (
     can_ask,
     confirm,
-    err,
     fail,
     moment,
     note,
@@ -32,32 +29,17 @@ from hybrid_memory_mcp.cli.output import (
     say,
 )
 
-if TYPE_CHECKING:
-    from hybrid_memory.admin.import_plan import Plan
-    from hybrid_memory.capture.gate import Gate
-    from hybrid_memory.importing.formats import Format
-    from hybrid_memory.importing.source import Source
-
-_CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
-"""Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _LAST = "last"  # instead of an id
-_EMPTY = "is empty; there is nothing in it that could come in"
-_COUNTS = ("new", "there", "known", "secrets", "refused", "longer", "other_namespaces")
-_SAMPLES = 6  # shown of what comes in
-_NOTHING_BYTES = 4  # as much as an empty list and a line's end take
-
-_ALLOCATIONS = 70_000  # more than were freed, between two looks for cycles
+_LONGEST_LINE = 1 << 26  # bytes that are read of a line to see what it is
 
 
 def _formats(incomplete: str) -> list[str]:
     """Complete the name of a format."""
-    from hybrid_memory.importing.formats import format_names
-
-    return [name for name in format_names() if name.startswith(incomplete)]
+    return [name for name in names_of_extras("hybrid_memory.import_formats") if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """What was typed."""
 
     path: Path
@@ -145,82 +127,56 @@ def import_(
     elif path is not None:
         told = True if mine or trusted else False if untrusted else None
         _import(
-            _Asked(path, home, namespace, format_, all_messages, with_assistant, told, trusted, yes, dry_run, as_json)
+            Asked(path, home, namespace, format_, all_messages, with_assistant, told, trusted, yes, dry_run, as_json)
         )
 
 
 @one_line_errors()
-def _import(asked: _Asked) -> None:
-    from hybrid_memory.importing.formats import format_named
-    from hybrid_memory.importing.source import open_source
+def _import(asked: Asked) -> None:
+    """Import lines of our own form here; what other programs wrote is read by the part that knows their formats."""
     from hybrid_memory.settings import limit_threads
 
     limit_threads()
-    path, format_ = asked.path, None if asked.format is None else format_named(asked.format)
-    if not path.exists() and str(path) in _CLIENTS_OWN:
-        path, format_ = _own_folder(str(path)), format_ or format_named(str(path))
-    with named_file(path):
-        source = open_source(path)
+    if asked.format is None and _is_lines(asked.path):
+        check_can_ask(asked)
+        with named_file(asked.path):
+            _import_lines(asked)
+    else:
+        load_extra("hybrid_memory_mcp.command_parts", "import")(asked)
+
+
+def check_can_ask(asked: Asked) -> None:
+    """Fail where somebody has to be asked and nobody can."""
     if not (asked.yes or asked.dry_run or can_ask()):
         fail(
             "nobody can be asked here: --yes imports without a question, --dry-run only shows what would come in",
             code="usage",
             exit_code=WRONG_USE,
         )
-    with named_file(path):
-        if format_ is None and _is_lines(source):
-            _import_lines(asked, path)
-        else:
-            _import_source(asked, source, format_ or _recognised(source))
 
 
-def _own_folder(name: str) -> Path:
-    from hybrid_memory.errors import InvalidInput
-    from hybrid_memory_mcp.clients.places import this_machine
-
-    folder = this_machine().path(_CLIENTS_OWN[name])
-    if not folder.is_dir():
-        raise InvalidInput(
-            "path", f"{name} has no conversations on this machine; name the folder if they are elsewhere"
-        )
-    return folder
-
-
-def _recognised(source: Source) -> Format:
-    from hybrid_memory.errors import InvalidInput
-    from hybrid_memory.importing.formats import find_format, format_names
-
-    found = find_format(source)
-    if found is None and all(file.size <= _NOTHING_BYTES for file in source.files()):
-        raise InvalidInput("path", _EMPTY)
-    if found is None:
-        raise InvalidInput(
-            "path", f"is in no format that is recognised; say with --format what it is: {', '.join(format_names())}"
-        )
-    return found
-
-
-def _is_lines(source: Source) -> bool:
-    """Return whether a source is an export of this program, or JSON lines that have what such a line has and nothing else."""
+def _is_lines(path: Path) -> bool:
+    """Return whether a file is an export of this program, or JSON lines that have what such a line has and nothing else."""
     from hybrid_memory.admin.jsonl import ForeignLine, is_header
-    from hybrid_memory.importing.source import json_lines
+    from hybrid_memory.private_files import NotPlainFileError, open_plain_file
 
-    if source.is_folder or source.is_archive:
+    try:
+        with open_plain_file(path.expanduser()) as stream:
+            first = stream.readline(_LONGEST_LINE)
+            if is_header(first):
+                return True
+            stream.seek(0)
+            line = next((one for one in iter(lambda: stream.readline(_LONGEST_LINE), b"") if one.strip()), b"")
+        value = json.loads(line.decode("utf-8-sig", "replace"))
+    except (OSError, ValueError, RecursionError, NotPlainFileError):
         return False
-    (file,) = source.files()
-    with file.open() as stream:
-        first = stream.readline(1 << 20)
-    if is_header(first):
-        return True
-    with file.open() as stream:
-        _, value = next(json_lines(stream), (0, None))
     return isinstance(value, dict) and "content" in value and set(value) <= set(ForeignLine.model_fields)
 
 
-def _import_lines(asked: _Asked, path: Path) -> None:
+def _import_lines(asked: Asked) -> None:
     """Import lines of our own form; what would come in is shown and asked as of any other source."""
     arguments = {
-        "file": absolute(path),
+        "file": absolute(asked.path),
         "namespace": asked.namespace,
         "trusted": asked.trusted,
     }
@@ -235,7 +191,7 @@ def _import_lines(asked: _Asked, path: Path) -> None:
             confirm("Remember it?" if seen["new"] == 1 else f"Remember these {seen['new']:,}?", default=True)
     with progress("importing") as on_progress:
         done = call_or_exit(asked.home, "import", arguments, may_be_new=True, on_progress=on_progress)
-    done["undo"] = _undo_line(asked.home, done["id"]) if "id" in done and done["new"] else None
+    done["undo"] = undo_line(asked.home, done["id"]) if "id" in done and done["new"] else None
 
     def table() -> None:
         if asked.yes:
@@ -248,7 +204,7 @@ def _import_lines(asked: _Asked, path: Path) -> None:
     print_result(done, asked.as_json, table)
 
 
-def _lines_looked_at(asked: _Asked, arguments: dict[str, Any]) -> dict[str, Any]:
+def _lines_looked_at(asked: Asked, arguments: dict[str, Any]) -> dict[str, Any]:
     """Ask the store what lines come to; without a store one that is gone afterwards, so that looking alone makes none."""
     from hybrid_memory.settings import client_settings
     from hybrid_memory.store.opening import is_missing
@@ -277,164 +233,6 @@ def _say_lines(done: dict[str, Any]) -> None:
         say(f"links to memories that are not new with this file, dropped: {done['links_dropped']}")
     if done["ours"]:
         say("if the file is your own, `--trusted` (into a store without them) keeps trust, origin and buffers")
-
-
-@contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """Look for cycles a hundred times less often: what readers make are trees, and looking through them is a tenth of the work."""
-    before = gc.get_threshold()
-    gc.set_threshold(_ALLOCATIONS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
-    from hybrid_memory.admin.import_plan import Wish, make_plan
-    from hybrid_memory.errors import InvalidInput
-    from hybrid_memory.importing.selection import Choice, Messages
-    from hybrid_memory.settings import client_settings
-    from hybrid_memory_mcp.cli.import_folder import working_folder
-
-    settings = client_settings(home=asked.home, namespace=asked.namespace)
-    messages = Messages.ALL if asked.with_assistant else Messages.PERSON if asked.all_messages else Messages.TOLD
-    gate = _gate(settings.folder()) if messages is Messages.TOLD else None
-    wish = Wish(namespace=settings.namespace, choice=Choice(messages, gate), told=asked.told)
-    with working_folder(settings.folder()) as folder:
-        with _counting(format_.TITLE) as on_read, _collecting_seldom():
-            plan = make_plan(source, format_, wish, folder, on_read=on_read)
-        found = plan.messages or plan.memories
-        if not (found or plan.left_out) and format_.recognises(source):
-            raise InvalidInput("path", _EMPTY)
-        if not (found or format_.recognises(source)):
-            raise InvalidInput(
-                "format", f"nothing in it is of the form {format_.NAME}; leave --format out, or name another"
-            )
-        seen = _looked_at(asked, plan, settings.folder())
-        values = as_values(plan, seen, as_exported=plan.exported is not None and asked.vouched)
-        if not asked.as_json:
-            say_plan(values)
-        if asked.dry_run or not seen["new"]:
-            _end(
-                asked,
-                values,
-                "nothing was stored" if asked.dry_run else "there is nothing new in it; nothing was stored",
-            )
-            return
-        if not asked.yes:
-            confirm("Remember it?" if seen["new"] == 1 else f"Remember these {seen['new']:,}?", default=True)
-        try:
-            done = _store(asked, plan)
-        except KeyboardInterrupt:
-            note(
-                f"stopped: what came in so far can be taken back with {_undo_line(asked.home, plan.id)}, or the import done again"
-            )
-            raise
-    values["undo"] = _undo_line(asked.home, plan.id)
-    values |= {
-        "new": done["new"],
-        "here_already": done["there"] + done["known"] + done["longer"],
-        "stored": done["new"],
-    }
-    print_result(values, asked.as_json, lambda: say_done(values))
-
-
-def _gate(home: Path) -> Gate | None:
-    """Return what judges which of a person's words are worth keeping; None for a store without the encoder that it needs."""
-    from hybrid_memory.capture.gate import load_gate
-    from hybrid_memory.embedding.registry import UNIVERSAL
-    from hybrid_memory.errors import EmbedderUnavailable
-    from hybrid_memory.settings import store_settings
-
-    if store_settings(home).embedder != UNIVERSAL:
-        return None
-    from hybrid_memory.embedding.universal import load_encoder
-
-    with suppress(EmbedderUnavailable):
-        return load_gate(load_encoder().meanings)
-    return None
-
-
-def _end(asked: _Asked, values: dict[str, Any], sentence: str) -> None:
-    undo = None if asked.dry_run else _undo_line_of(asked, values)
-
-    def table() -> None:
-        say(sentence)
-        if undo:
-            say(f"it came in before; take it back with: {undo}")
-
-    print_result(values | {"stored": 0, "undo": undo}, asked.as_json, table)
-
-
-def _undo_line_of(asked: _Asked, values: dict[str, Any]) -> str | None:
-    """Return the line that takes back an import that was done before, as by a command that was killed at its end; None where it was not."""
-    if not values["here_already"]:
-        return None
-    found = call_or_exit(asked.home, "imports")["imports"]
-    return _undo_line(asked.home, values["id"]) if any(one["id"] == values["id"] for one in found) else None
-
-
-def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, Any]:
-    """Ask the store what of a plan is new; without a store all of it is."""
-    from hybrid_memory.store.opening import is_missing
-
-    if is_missing(folder):
-        others = _of_other_namespaces(asked, plan)
-        counts = dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others}
-        projects: Sequence[Any] = ()
-        if plan.file is not None and _by_folder(asked):
-            from hybrid_memory_mcp.admin.import_operations import projects_without_store
-
-            projects = projects_without_store(plan.file, plan.namespace)
-        return counts | {"projects": projects, "samples": None}
-    total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
-    samples: list[Any] = []
-    projects = []
-    for operation, arguments in _parts(asked, plan, "import_preview"):
-        seen = call_or_exit(asked.home, operation, arguments | {"only_check": True}, namespace=plan.namespace)
-        for name in total:
-            total[name] += seen.get(name, 0)
-        samples += seen.get("samples", ())
-        projects += seen.get("projects", ())
-    return total | {"projects": projects, "samples": samples[:_SAMPLES]}
-
-
-def _of_other_namespaces(asked: _Asked, plan: Plan) -> int:
-    """Return how many memories of an export will be left out since they are of other namespaces than the one they would go to."""
-    counts = plan.exported_namespaces
-    target = asked.namespace if asked.vouched else plan.namespace
-    return 0 if target is None or target not in counts else counts.total() - counts[target]
-
-
-def _store(asked: _Asked, plan: Plan) -> dict[str, int]:
-    total = dict.fromkeys(_COUNTS, 0)
-    with progress("remembering") as on_progress:
-        for operation, arguments in _parts(asked, plan, "import_records"):
-            done = call_or_exit(
-                asked.home, operation, arguments, namespace=plan.namespace, may_be_new=True, on_progress=on_progress
-            )
-            for name in total:
-                total[name] += done.get(name, 0)
-    return total
-
-
-def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the operations for the files of a plan, with their arguments."""
-    named = {"id": plan.id, "format": plan.format, "by_folder": _by_folder(asked)}
-    if plan.exported is not None:
-        own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.vouched}
-        yield "import", named | own
-    if plan.file is not None:
-        yield operation, named | {"file": str(plan.file)}
-
-
-def _by_folder(asked: _Asked) -> bool:
-    """Return whether what belongs to a folder goes to the project there."""
-    from hybrid_memory.project_names import OFF
-    from hybrid_memory.settings import client_settings
-
-    return asked.namespace is None and client_settings().project != OFF
 
 
 def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
@@ -478,21 +276,11 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     return one["id"], moment(one["at"]), one["format"], one["memories"], *days, ", ".join(one["namespaces"])
 
 
-def _undo_line(home: Path | None, import_id: str) -> str:
+def undo_line(home: Path | None, import_id: str) -> str:
+    """Return the command line that takes an import back."""
     place = "" if home is None else f" --home {_quoted(str(home))}"
     return f"hybrid-memory-mcp import --undo {import_id}{place}"
 
 
 def _quoted(text: str) -> str:
     return f'"{text}"' if os.name == "nt" else shlex.quote(text)
-
-
-@contextmanager
-def _counting(title: str) -> Iterator[Callable[[int], None]]:
-    """Show on the terminal's stderr how much of a source was read; how much there is nobody knows before."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn(f"reading {title}: {{task.completed:,.0f}}"), TimeElapsedColumn())
-    with Progress(*columns, console=err(), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda number: bar.update(task, completed=number)

@@ -351,7 +351,7 @@ def reflect(
         print_json(found)
         return
     for number, group in enumerate(found["groups"], 1):
-        note(f"group {number}:", "bold")
+        note(f"group {number}: {group['asks'] or ''}".rstrip(), "bold")
         for one in group["memories"]:
             print_memory(one, [f"group {number}", *marks_of(one)])
     if found["groups"]:

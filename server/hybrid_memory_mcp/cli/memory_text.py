@@ -126,7 +126,7 @@ def print_whole(memory: MemoryJson) -> None:
 
 def fields_of(memory: MemoryJson) -> list[tuple[str, str]]:
     """Return the fields of a memory in words, those that say something."""
-    from hybrid_memory_mcp.inspector.session_names import session_line
+    from hybrid_memory_mcp.words.session_names import session_line
 
     recalls = f"{memory.get('recalls', 0)} times" + (
         f", last {moment(memory['recalled_at'])}" if memory.get("recalled_at") else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,3 +184,10 @@ def _ignore_progress(done: int, total: int) -> None:
 
 call_or_exit = one_line_errors()(call_operation)
 """As `call_operation`, but an error is one line and exit code 1."""
+
+
+def zone_here() -> str | None:
+    """Return the name of the zone by which days are meant, as far as it is known; a hub may live by another."""
+    from hybrid_memory.settings import client_settings
+
+    return client_settings().timezone or os.environ.get("TZ", "").removeprefix(":") or None  # noqa: TID251 - handed on

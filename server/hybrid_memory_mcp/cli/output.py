@@ -23,7 +23,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hybrid_memory.errors import HybridMemoryError, error_code
-from hybrid_memory.text import visible
+from hybrid_memory.language.text import visible
 from hybrid_memory_mcp.cli.exit_codes import FAILED, WRONG_USE
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def told_error(error: Exception) -> HybridMemoryError | None:
         return error
     if not isinstance(error, (MemoryError, OSError, RuntimeError, ImportError)):
         return None
-    from hybrid_memory.shortage import shortage_of
+    from hybrid_memory.store.shortage import shortage_of
 
     return shortage_of(error)
 

@@ -14,8 +14,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from hybrid_memory_mcp.cli.output import shown
-from hybrid_memory_mcp.inspector.calendar import date_in_words
 from hybrid_memory_mcp.memory_words import TIER_NAMES
+from hybrid_memory_mcp.words.times_and_numbers import date_in_words
 
 BAR_ROWS = 3
 TIER_STYLES: Mapping[str, str] = {
@@ -148,7 +148,7 @@ def share_bar(share: float, width: int, glyphs: Glyphs, *, style: str = "") -> T
 
 
 def life(told: Mapping[str, Any], width: int, glyphs: Glyphs) -> list[Text]:
-    """Return the picture of a memory's life (`inspector.life.life_of`): a row for each part of memory it stood in, over its time.
+    """Return the picture of a memory's life (`views.life.life_of`): a row for each part of memory it stood in, over its time.
 
     A version begins with a dot.
     """

@@ -1,6 +1,6 @@
 """The commands `inspect search`, `timeline` and `tiers`, which show memory as the page does; and what `show` adds of a memory's life.
 
-They print what the inspector's views load, by operation `view`. On a terminal with pictures, in a pipe a line for each memory, with
+They print what `hybrid_memory_mcp.views` load, by operation `view`. On a terminal with pictures, in a pipe a line for each memory, with
 ``--json`` the view's whole data.
 """
 
@@ -27,7 +27,7 @@ from hybrid_memory_mcp.cli import pictures
 from hybrid_memory_mcp.cli.given import text_of
 from hybrid_memory_mcp.cli.memories import Namespace, Session, Tags, call_here, done_here
 from hybrid_memory_mcp.cli.memory_text import marks_of, tier_name
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, zone_here
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, one_line_errors, print_json, shown
 from hybrid_memory_mcp.cli.pictures import TIER_STYLES, Glyphs, day
 from hybrid_memory_mcp.memory_words import TIER_NAMES
@@ -189,14 +189,7 @@ def _view(home: Path | None, name: str, parameters: Mapping[str, Any], namespace
 
 def _asked(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     given = {key: str(value) for key, value in parameters.items() if value not in (None, "", 0)}
-    return {"view": name, "parameters": given, "zone": _zone()}
-
-
-def _zone() -> str | None:
-    """Return the name of the zone by which days are meant, as far as it is known; a hub may live by another."""
-    from hybrid_memory.settings import client_settings
-
-    return client_settings().timezone or os.environ.get("TZ", "").removeprefix(":") or None  # noqa: TID251 - handed on
+    return {"view": name, "parameters": given, "zone": zone_here()}
 
 
 def _console() -> Console:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory_mcp.cli import hooks, project
 from hybrid_memory_mcp.cli.memory_text import others_in_words
 from hybrid_memory_mcp.cli.output import megabytes, moment
-from hybrid_memory_mcp.inspector.client_words import client_name
 from hybrid_memory_mcp.memory_words import TIER_NAMES
-from hybrid_memory_mcp.page.words import count, relative
+from hybrid_memory_mcp.words.client_words import client_name
+from hybrid_memory_mcp.words.times_and_numbers import count, relative
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.projects import Place

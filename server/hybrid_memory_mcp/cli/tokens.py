@@ -115,15 +115,11 @@ def _has_no_role(folder: Path, namespace: str) -> bool:
     """Return whether the memory is in a database that has no role for a namespace; what cannot be known now counts as no."""
     from hybrid_memory.errors import StoreError
     from hybrid_memory.settings import store_settings
-    from hybrid_memory.store.opening import target_of_settings
+    from hybrid_memory.store.opening import database_of_settings
 
     try:
-        target = target_of_settings(store_settings(folder))
-        if target is None:
-            return False
-        from hybrid_memory.store.preparing import namespace_role
-
-        return namespace_role(target, namespace) is None
+        database = database_of_settings(store_settings(folder))
+        return database is not None and database.namespace_role(namespace) is None
     except (StoreError, InvalidInput, ImportError):
         return False
 

@@ -1,8 +1,4 @@
-"""What a person typed of a text that a client calls the user's: without what hooks, commands and the client itself put into it. Pure.
-
-A hook may import nothing of the library, and the library nothing of the server, so that this file stands in both: in
-`hybrid_memory_mcp.hooks` and in `hybrid_memory.importing.formats`. A test holds them equal.
-"""
+"""What a person typed of a text that a client calls the user's: without what hooks, commands and the client itself put into it. Pure."""
 
 from __future__ import annotations
 

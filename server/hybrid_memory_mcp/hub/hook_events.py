@@ -24,17 +24,17 @@ from hybrid_memory.capture.model import Turn
 from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.keeping import keep
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import Kind, MemoryId, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import Hit, ListRequest, ReadRequest, ReadResult
 from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.retrieval.prompt_gist import gist_of
+from hybrid_memory.service.keeping import keep
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.settings import hook_switches, store_settings
 from hybrid_memory.store.readings import Way
 from hybrid_memory.store.reviewing import HOOK_SOURCE
 from hybrid_memory.store.writing import RequestKey
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS, RECALL_TOKENS
 from hybrid_memory_mcp.mcp_api.opening_brief import fenced, opening_request, opening_text
@@ -44,7 +44,7 @@ from hybrid_memory_mcp.runtime.client_options import Options, read_options
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.hub.handshake import Hello
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 

@@ -12,12 +12,12 @@ import json
 import math
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import anyio.abc
@@ -27,11 +27,12 @@ from anyio.lowlevel import EventLoopToken, current_token
 
 from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, SchemaTooNew, error_code
+from hybrid_memory.extras import load_extra, names_of_extras
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.settings import hook_switches
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
+from hybrid_memory_mcp.admin.operations import OPERATIONS, OperationRequest, run_operation
 from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
 from hybrid_memory_mcp.hooks.tool_calls import EVENTS as TOOL_EVENTS
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
@@ -44,8 +45,6 @@ from hybrid_memory_mcp.hub.handshake import (
     read_hello,
     zone_of,
 )
-from hybrid_memory_mcp.hub.inspecting import OPERATION as INSPECT
-from hybrid_memory_mcp.hub.inspecting import Inspection
 from hybrid_memory_mcp.hub.limits import HubLimits
 from hybrid_memory_mcp.hub.listener import HubListener
 from hybrid_memory_mcp.hub.store_choice import OtherStore, Settings, StoreChoice, choice_of, settings_of
@@ -62,7 +61,7 @@ from hybrid_memory_mcp.runtime.provider import (
 )
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats
     from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 
@@ -74,6 +73,8 @@ FIRST_VISITOR_TIMEOUT_SECONDS = 5.0
 
 # The last copies the file that a hub has, to move it to where the settings now point.
 _OF_ANY_STORE = (protocol.LEAVE, protocol.TELL_PROGRAM, "moment")
+_OWN_OPERATIONS = frozenset({protocol.LEAVE, protocol.TELL_PROGRAM, HOOK_EVENT, *OPERATIONS})
+_LASTING = "hybrid_memory_mcp.hub"  # the entry points of lasting operations
 _HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
 _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay gives up after START_TIMEOUT_SECONDS
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
@@ -107,6 +108,32 @@ class HubResources:
     settings: Settings | None = None
 
 
+class LastingOperation(Protocol):
+    """An operation of an extra whose connection stays open: the object that its entry point makes, one a hub.
+
+    It is made of the store's folder, the provider, the source of random values and a function that describes who is connected. All
+    methods belong to the hub's event loop.
+    """
+
+    async def serve(
+        self,
+        group: anyio.abc.TaskGroup,
+        stream: socket.socket,
+        given: Mapping[str, Any],
+        send: Callable[[bytes], Awaitable[None]],
+    ) -> None:
+        """Serve one command until it leaves or the hub does; ``group`` is the hub's, ``send`` sends the command a frame.
+
+        Raises:
+            HybridMemoryError: what it asks for cannot be had; the command is told.
+        """
+        ...
+
+    async def leave(self) -> None:
+        """End what is served, because this hub leaves; return when what was asked is answered."""
+        ...
+
+
 class Hub:
     """Serves relays, and commands of people, over one store.
 
@@ -131,9 +158,7 @@ class Hub:
         self._first: socket.socket | None = None
         # What hooks gave at the start of conversations, by folder: when, and which memories.
         self._briefed: dict[str, tuple[float, tuple[str, ...]]] = {}
-        self._inspection = Inspection(
-            resources.home, resources.provider, resources.random_source, self.registry.describe
-        )
+        self._lasting: dict[str, LastingOperation] = {}
         self._group: anyio.abc.TaskGroup
 
     @property
@@ -171,7 +196,8 @@ class Hub:
                 for connection in self.registry:
                     draining.start_soon(connection.drain, DRAIN_TIMEOUT_SECONDS, self._pause_ms)
                 draining.start_soon(self.registry.drain_operations, DRAIN_TIMEOUT_SECONDS)
-                draining.start_soon(self._inspection.leave)
+                for one in self._lasting.values():
+                    draining.start_soon(one.leave)
             group.cancel_scope.cancel()
 
     def leave(self, pause_ms: int = 0) -> None:
@@ -439,8 +465,8 @@ class Hub:
     async def _serve_command(self, stream: socket.socket, hello: Hello) -> None:
         """Do the operation that a command asks for, and tell it how far that is."""
         operation = hello.operation or ""
-        if operation == INSPECT:
-            await self._serve_inspect(stream, hello)
+        if await _is_lasting(operation):
+            await self._serve_lasting(stream, hello, operation)
             return
         with self.registry.operation():
             if operation == protocol.TELL_PROGRAM:
@@ -491,12 +517,22 @@ class Hub:
             group.cancel_scope.cancel()
         await _send(stream, answer)
 
-    async def _serve_inspect(self, stream: socket.socket, hello: Hello) -> None:
-        """Serve the page to a person; the connection stays open as long as the page does."""
+    async def _serve_lasting(self, stream: socket.socket, hello: Hello, operation: str) -> None:
+        """Serve an operation of an extra that lasts as long as its connection."""
         try:
-            await self._inspection.serve(self._group, stream, hello.given, partial(_send, stream))
+            # Imported in a thread, when it is asked for first: the hub's clients do not wait for it.
+            kind = await anyio.to_thread.run_sync(load_extra, _LASTING, operation)
+            if operation not in self._lasting:
+                its = self._resources
+                self._lasting[operation] = kind(its.home, its.provider, its.random_source, self.registry.describe)
+            await self._lasting[operation].serve(self._group, stream, hello.given, partial(_send, stream))
         except Exception as error:  # noqa: BLE001 - the last line before the command
-            await _send(stream, _failure_frame(INSPECT, error))
+            await _send(stream, _failure_frame(operation, error))
+
+
+async def _is_lasting(operation: str) -> bool:
+    """Return whether an operation is one of an extra that lasts; extras are looked for only where it is none of the hub's own."""
+    return operation not in _OWN_OPERATIONS and operation in await anyio.to_thread.run_sync(names_of_extras, _LASTING)
 
 
 def import_serving() -> None:

@@ -128,7 +128,7 @@ def import_operations() -> None:
     """Import what a command's operation needs, while nothing else is done; what fails is told by the operation."""
     limit_threads()
     with suppress(MemoryError, OSError, RuntimeError, ImportError):
-        from hybrid_memory import service
+        from hybrid_memory.service import memory_service as service
         from hybrid_memory_mcp.admin import memory_operations
 
         del service, memory_operations

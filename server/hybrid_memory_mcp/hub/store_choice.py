@@ -13,7 +13,7 @@ from typing import TypeAlias
 from hybrid_memory.config_file import read_config, read_config_text
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.settings import PREFIX, StoreSettings, database_environment, variables
-from hybrid_memory.store.opening import target_named
+from hybrid_memory.store.opening import database_named
 from hybrid_memory_mcp.relay.chosen_store import STORE
 
 Settings: TypeAlias = tuple[str, frozenset[tuple[str, str]]]
@@ -51,10 +51,10 @@ def choice_of(home: Path, environ: Mapping[str, str]) -> StoreChoice:
     if not named:
         return StoreChoice()
     try:
-        target = target_named(str(named), environ)
+        database = database_named(str(named), environ)
     except InvalidInput:
         return StoreChoice("?", _NO_ADDRESS)
-    return StoreChoice(target.digest, target.shown)
+    return StoreChoice(database.digest, database.shown)
 
 
 def settings_of(home: Path, environ: Mapping[str, str]) -> Settings:

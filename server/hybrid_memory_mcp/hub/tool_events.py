@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.text import excerpt
 from hybrid_memory.lessons.book import Failure, LessonBook
 from hybrid_memory.lessons.commands import Command, commands_in
 from hybrid_memory.lessons.failures import is_about_the_code, is_of_tests, signature_of
@@ -25,14 +26,13 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.settings import HookSwitches, hook_switches
 from hybrid_memory.store.reviewing import HOOK_SOURCE
-from hybrid_memory.text import excerpt
 from hybrid_memory_mcp.hooks.tool_calls import AGENTS
 from hybrid_memory_mcp.hub.hook_events import At, place_at
 from hybrid_memory_mcp.mcp_api.opening_brief import fenced, opening_request, opening_text
 from hybrid_memory_mcp.mcp_api.tool_results import quiet_text
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.hub.handshake import Hello
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 

@@ -1,67 +1,74 @@
-"""MCP Apps (extension ``io.modelcontextprotocol/ui``, specification 2026-01-26): hits shown as a card that can be corrected in place.
+"""MCP Apps (extension ``io.modelcontextprotocol/ui``, specification 2026-01-26): an extra may show the answers of tools in the chat.
 
-Only a client that announced the extension hears of it. Whoever did not gets the same bytes as before: no resource more, no token more.
-What the app shows beyond an answer stands in the answer's metadata under `CARD`, which hosts hand to the app and not to the model.
+Only a client that announced the extension hears of the app. Others get the same bytes as without it: no resource more, no token more.
+What the app shows beyond an answer is in the answer's metadata under `CARD`, which hosts hand to the app and not to the model.
 The app calls our ordinary tools through its host. Its calls carry `CARD` in their metadata, which no model writes: the person looked or
 corrected, not the assistant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID, client_supports_apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.types import Resource
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 
-from hybrid_memory.model import Memory, MemoryId, Scope
-from hybrid_memory.requests import Hit, ReadRequest
-from hybrid_memory.text import excerpt
-from hybrid_memory_mcp.chat_app.document import inspector_html
+from hybrid_memory.extras import load_extra, names_of_extras
+from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.requests import Hit
 from hybrid_memory_mcp.mcp_api import sdk
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
-
-INSPECTOR = "ui://memory/inspector"
-SHOWN_BY = ("read_memories", "reflect")
-"""The tools whose answers the app shows."""
+    from hybrid_memory.service.memory_service import MemoryService
 
 CARD = "io.github.hybrid-memory-mcp/card"
 """Set in the metadata of a call that a person made in the app."""
 
-BEFORE_LENGTH = 160  # characters of what a memory said before; its details have all of it
-
-_TITLE = "Memories"
-_DESCRIPTION = "What was recalled, since when it is known, what it replaced; corrected in place"
-_SECURITY: dict[str, Any] = {
-    "ui": {"csp": {"connectDomains": [], "resourceDomains": []}, "permissions": {}, "prefersBorder": True}
-}
-"""It loads nothing and asks for no permission."""
+_GROUP = "hybrid_memory_mcp.apps"
+_SCHEME = "ui://"
 
 
-def add_inspector(server: MCPServer[None]) -> None:
-    """Register the app with a server, and have it told to clients that show apps."""
+@dataclass(frozen=True, kw_only=True)
+class App:
+    """An app as an extra offers it, under the entry point group ``hybrid_memory_mcp.apps``.
 
-    @server.resource(
-        INSPECTOR,
-        name="inspector",
-        title=_TITLE,
-        description=_DESCRIPTION,
-        mime_type=APP_MIME_TYPE,
-        meta=_SECURITY,
-    )
-    async def inspector() -> str:
-        return inspector_html()
+    ``uri`` to ``meta`` are those of its resource, whose text ``document`` returns. ``shown_by`` names the tools whose answers it shows.
+    ``details`` returns what it shows of some hits beyond an answer, by id: of those that the answer shows.
+    """
 
+    uri: str
+    name: str
+    title: str
+    description: str
+    meta: Mapping[str, Any]
+    shown_by: Sequence[str]
+    document: Callable[[], str]
+    details: Callable[[MemoryService, Scope, Sequence[Hit], Sequence[MemoryId]], dict[str, Any]]
+
+
+@cache
+def installed_app() -> App | None:
+    """Return the app that is installed, if there is one; looked for only when a client that shows apps asks for something of it."""
+    names = names_of_extras(_GROUP)
+    return load_extra(_GROUP, names[0]) if names else None
+
+
+def announce_app(server: MCPServer[None]) -> None:
+    """Have clients that show apps told of the app."""
     sdk.lowlevel_server_of(server).middleware.append(_tell)
 
 
-def without_inspector(resources: list[Resource]) -> list[Resource]:
-    """Return a list of resources as clients see it that show no apps."""
-    return [one for one in resources if one.uri != INSPECTOR]
+def read_app(uri: str) -> list[ReadResourceContents] | None:
+    """Return the document of the app; None where that is not what an address names."""
+    app = installed_app() if uri.startswith(_SCHEME) else None
+    if app is None or app.uri != uri:
+        return None
+    return [ReadResourceContents(content=app.document(), mime_type=APP_MIME_TYPE, meta=dict(app.meta))]
 
 
 def is_of_card(meta: Mapping[str, Any] | None) -> bool:
@@ -69,26 +76,12 @@ def is_of_card(meta: Mapping[str, Any] | None) -> bool:
     return (meta or {}).get(CARD) is True
 
 
-def for_card(service: MemoryService, scope: Scope, hits: Sequence[Hit], shown: Sequence[MemoryId]) -> dict[str, Any]:
-    """Return the metadata of an answer: what the app shows of the hits beyond it, by id, above all what each said before."""
-    memories = [hit.memory for hit in hits if hit.memory.id in set(shown)]
-    wanted = tuple(one.supersedes for one in memories if one.supersedes is not None)
-    found = service.read(scope, ReadRequest(ids=wanted, limit=len(wanted), recalls=False)).hits if wanted else ()
-    before = {hit.memory.id: hit.memory for hit in found}
-    return {CARD: {one.id: _details(one, before.get(one.supersedes or MemoryId(""))) for one in memories}}
-
-
-def _details(memory: Memory, before: Memory | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"trust": memory.trust.value}
-    if memory.pinned:
-        told["pinned"] = True
-    if before is not None:
-        happened = before.occurred_at or before.created_at
-        told["before"] = {
-            "text": excerpt(before.content, BEFORE_LENGTH),
-            "since": happened.isoformat(timespec="seconds"),
-        }
-    return told
+def for_card(
+    service: MemoryService, scope: Scope, hits: Sequence[Hit], shown: Sequence[MemoryId]
+) -> dict[str, Any] | None:
+    """Return the metadata of an answer: what the app shows of the hits beyond it; None without an app."""
+    app = installed_app()
+    return None if app is None else {CARD: app.details(service, scope, hits, shown)}
 
 
 async def _tell(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -114,19 +107,25 @@ def _with_extension(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_app(result: dict[str, Any]) -> dict[str, Any]:
-    shown = {"_meta": {"ui": {"resourceUri": INSPECTOR}}}
-    tools = [{**one, **shown} if one.get("name") in SHOWN_BY else one for one in result.get("tools", ())]
+    app = installed_app()
+    if app is None:
+        return result
+    shown = {"_meta": {"ui": {"resourceUri": app.uri}}}
+    tools = [{**one, **shown} if one.get("name") in app.shown_by else one for one in result.get("tools", ())]
     return _for_this_client(result) | {"tools": tools}
 
 
 def _with_resource(result: dict[str, Any]) -> dict[str, Any]:
+    app = installed_app()
+    if app is None:
+        return result
     listed = {
-        "uri": INSPECTOR,
-        "name": "inspector",
-        "title": _TITLE,
-        "description": _DESCRIPTION,
+        "uri": app.uri,
+        "name": app.name,
+        "title": app.title,
+        "description": app.description,
         "mimeType": APP_MIME_TYPE,
-        "_meta": _SECURITY,
+        "_meta": dict(app.meta),
     }
     return _for_this_client(result) | {"resources": [*result.get("resources", ()), listed]}
 

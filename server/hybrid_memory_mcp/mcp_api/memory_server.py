@@ -26,7 +26,6 @@ from mcp.types import (
     GetPromptResult,
     InputRequiredResult,
     JSONRPCRequest,
-    Resource,
     SubscribeRequestParams,
     TextContent,
     Tool,
@@ -39,7 +38,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.mcp_api import sdk
-from hybrid_memory_mcp.mcp_api.apps import add_inspector, is_of_card, without_inspector
+from hybrid_memory_mcp.mcp_api.apps import announce_app, is_of_card, read_app
 from hybrid_memory_mcp.mcp_api.errors import argument_problems, as_tool_errors
 from hybrid_memory_mcp.mcp_api.prompts import add_prompts
 from hybrid_memory_mcp.mcp_api.resources import add_resources
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.helper_types import ReadResourceContents
     from pydantic import AnyUrl
 
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 NAME = "hybrid-memory-mcp"
 INSTRUCTIONS = (
@@ -135,15 +134,11 @@ class MemoryServer(MCPServer[None]):
         low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, notifier.unsubscribe)
         add_resources(self, views)
         add_prompts(self, views)
-        add_inspector(self)
+        announce_app(self)
 
     async def list_tools(self) -> list[Tool]:
         """List our tools in their fixed order, then those added through the SDK."""
         return [*(tool.listed for tool in self._tools.values()), *await super().list_tools()]
-
-    async def list_resources(self) -> list[Resource]:
-        """List the resources as clients see them that show no apps (`apps`)."""
-        return without_inspector(await super().list_resources())
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -285,6 +280,8 @@ class MemoryServer(MCPServer[None]):
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Return what a resource holds."""
+        if (document := read_app(str(uri))) is not None:
+            return document
         CLIENT.set(_with_client_name(self._where.scope, context).actor)
         return await super().read_resource(uri, context)
 

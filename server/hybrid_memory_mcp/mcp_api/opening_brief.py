@@ -1,6 +1,6 @@
 """The brief that a conversation begins with, where a client's hook asks for one: what it is chosen from, and its text.
 
-The hub gives it to clients (``hub/hook_events.py``), the inspector shows it to the person.
+The hub gives it to clients (``hub/hook_events.py``), and a page may show it to the person.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import MemoryId, Scope, Tier
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
 from hybrid_memory.retrieval.brief import Section
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.hooks.typed import FENCE
 from hybrid_memory_mcp.mcp_api.tool_results import brief_text
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hybrid_memory.languages import language_of
-from hybrid_memory.text import excerpt, whole_characters, words
+from hybrid_memory.language.languages import language_of
+from hybrid_memory.language.text import excerpt, whole_characters, words
 
 # Set by hand.
 PASSAGE_CHARACTERS = 400  # of a passage beside other memories: some sentences

@@ -526,6 +526,8 @@ REFLECT_OUTPUT: Final[Schema] = {
                         )
                     ),
                 },
+                asks=_TEXT,
+                changed=_TEXTS,
             )
         ),
         "instructions": _TEXT,

@@ -7,7 +7,7 @@ The text part of a page has a line for each memory: its id, the day, the text, a
 The rest stands in the structured part; reading by ids and ``explain`` show it in the text part too.
 
 A page of memories costs at most a number of tokens, in each of the two parts: most clients give their model one of them (Claude Code,
-Codex and opencode the structured one, most others the text). Tokens are those of `hybrid_memory.token_estimate`, whose costs of pieces
+Codex and opencode the structured one, most others the text). Tokens are those of `language.token_estimate`, whose costs of pieces
 add up exactly to that of the whole; `_fill` puts on a `_Page` what fits.
 """
 
@@ -22,6 +22,8 @@ from typing import Any, TypeAlias
 
 from mcp.types import CallToolResult, TextContent
 
+from hybrid_memory.language.text import excerpt, visible, whole_characters
+from hybrid_memory.language.token_estimate import PARTS, token_cost
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import (
     ForgetResult,
@@ -33,10 +35,8 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
-from hybrid_memory.text import excerpt, visible, whole_characters
-from hybrid_memory.token_estimate import PARTS, token_cost
 from hybrid_memory_mcp.mcp_api.passages import PASSAGE_CHARACTERS, Passages
-from hybrid_memory_mcp.memory_words import PROBABLY_UNKNOWN
+from hybrid_memory_mcp.memory_words import PROBABLY_UNKNOWN, asks_of
 
 Structured: TypeAlias = dict[str, Any]
 
@@ -70,6 +70,7 @@ _LINE_FIELDS = frozenset(
 
 REFLECT_TOKEN_BUDGET = 2500  # as a brief has by default
 ENOUGH_TOKENS = 225  # hold one memory, cut, with its fields, and the cursor
+_CHANGED_SHOWN = 3  # ids of earlier statements that a group's memories changed
 _READABLE = 16  # characters of a memory that is cut for a smaller budget; fewer tell nothing
 _BUDGET_STEP = 5  # tokens between the budgets that are tried for the one to name
 EXCERPT_LENGTH = 160  # characters of a related memory: enough to see whether it says something else
@@ -374,7 +375,9 @@ def reflect_result(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> Ca
     packed = [_group(group, share, zone) for group in groups]
     lines = [INSTRUCTIONS]
     for number, one in enumerate(packed, 1):
-        lines.append(f"group {number}:")
+        lines.append(" ".join([f"group {number}:", *([one["asks"]] if "asks" in one else ())]))
+        if "changed" in one:
+            lines.append(f"changed since: {' '.join(one['changed'])}")
         lines += [_short_line(each) for each in one["memories"]]
     return _result({"groups": packed, "instructions": INSTRUCTIONS}, "\n".join(lines))
 
@@ -743,7 +746,11 @@ def _span(seconds: float) -> str:
 
 def _group(group: ReflectionGroup, room: int, zone: tzinfo | None) -> Structured:
     packed: Structured = {"ids": [], "memories": []}
-    spare = room - token_cost(as_json(packed)) - token_cost(", group 99:\n")
+    if asked := asks_of(group):
+        packed["asks"] = asked
+    if group.changed:
+        packed["changed"] = list(group.changed[-_CHANGED_SHOWN:])
+    spare = room - token_cost(as_json(packed)) - token_cost(", group 99: changed since:\n\n")
     memories = group.memories[: max(spare // _MIN_ENTRY_COST, 1)]
     for at, memory in enumerate(memories):
         entry = _group_entry(memory, spare // (len(memories) - at), zone)

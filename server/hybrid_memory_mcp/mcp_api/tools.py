@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import MemoryId, Origin, Scope, Trust
 from hybrid_memory.project_names import PERSON, project_of
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.retrieval.prompt_gist import gist_of
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Way
 from hybrid_memory.store.writing import RequestKey
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api import apps, schemas, tool_results
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import KeptIn, quoted
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
 OFFERED_GROUPS = 3  # to reflect upon at a time: each gets a third of the answer's budget
 

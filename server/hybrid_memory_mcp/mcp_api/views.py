@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 
 from hybrid_memory.clock import RandomSource
+from hybrid_memory.language.text import visible
+from hybrid_memory.language.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory.model import Memory, MemoryId, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, ReflectionGroup, Where
 from hybrid_memory.retrieval.brief import in_sections
 from hybrid_memory.retrieval.disputes import disputed_first
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.readings import Asked, Way
-from hybrid_memory.text import visible
-from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import truncate, when
 from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_prompts.render import Quoted, Renderer
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ What happens when the hub dies between the commit of a write and its answer:
 3. `_resume` sends what later hubs must know of the conversation (`REPLAY`) and every pending line, in their order and with their
    old numbers (`RETRY`).
 4. The new hub makes the same request key of the relay's name and the line's number. The store kept the result under it in the
-   transaction of the write, so the hub answers from there and writes nothing (``hub/client.py``, ``hybrid_memory/idempotency.py``).
+   transaction of the write, so the hub answers from there and writes nothing (``hub/client.py``, ``hybrid_memory/service/idempotency.py``).
 5. Now and then `DELIVERED` tells the hub up to which line the client has its answers; it deletes those results.
 
 A hub that hangs does not end its connection. A third thread (`_watch_hub`) asks its heartbeat while requests wait, and ends one that has

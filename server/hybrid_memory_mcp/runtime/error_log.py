@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 
 from hybrid_memory.errors import HybridMemoryError
-from hybrid_memory.shortage import shortage_of
+from hybrid_memory.store.shortage import shortage_of
 
 UNEXPECTED_FAILURE = (
     "the memory server failed inside; nothing that was answered before is lost. Try again; its log says where"
@@ -19,13 +19,8 @@ log = logging.getLogger("hybrid_memory_mcp")
 
 
 def begin_logging(form: str) -> None:
-    """Log warnings on stderr; ``form`` is one of `logging`'s.
-
-    The driver of a database is silent: while that is away it would tell of each try, several times a second, with host and user. Calls and
-    late work tell what matters.
-    """
+    """Log warnings on stderr; ``form`` is one of `logging`'s."""
     logging.basicConfig(level=logging.WARNING, format=form)
-    logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 @contextmanager

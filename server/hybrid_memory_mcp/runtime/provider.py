@@ -28,14 +28,14 @@ import anyio.to_thread
 from hybrid_memory.clock import RandomSource, SystemClock
 from hybrid_memory.errors import HybridMemoryError, SchemaTooNew, StoreClosed, StoreLocked
 from hybrid_memory.model import Scope
-from hybrid_memory.rwlock import ReadWriteLock
-from hybrid_memory.shortage import check_address_space
+from hybrid_memory.service.rwlock import ReadWriteLock
+from hybrid_memory.store.shortage import check_address_space
 from hybrid_memory_mcp.runtime import library_patches
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 
 if TYPE_CHECKING:
     from hybrid_memory.requests import Lag
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.runtime.telemetry import Measure, Telemetry
 
 T = TypeVar("T")
@@ -403,7 +403,7 @@ def open_service(
     from hybrid_memory.settings import limit_threads, store_settings
 
     limit_threads()
-    from hybrid_memory.service import MemoryService
+    from hybrid_memory.service.memory_service import MemoryService
 
     settings = store_settings(home, embedder=embedder)
     begun = time.monotonic()

@@ -41,8 +41,10 @@ elif what == "purge":
 elif what == "migrate":
     # ``rest``: a file and, where the target is no folder, a database; or a database alone.
     from hybrid_memory.admin.migrate import migrate
-    from hybrid_memory.store.moving import database_source, database_target, file_source, folder_target
+    from hybrid_memory.store.moving import file_source, folder_target
     told = lambda done, total: on_step("chunk")
+    if "host=" in " ".join(rest):
+        from hybrid_memory_postgres.moving_store import database_source, database_target
     from_where = database_source(rest[0]) if "host=" in rest[0] else file_source(Path(rest[0]))
     to_where = database_target(rest[1], START) if rest[1:] else folder_target(home, START)
     with from_where as source, to_where as target:

@@ -14,17 +14,17 @@ from tests.core.store.empty_database import lay_empty
 from tests.core.store.making import DIMENSIONS, memory, passages, vector
 
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.ids import ID_CHARACTERS, LONGEST_ID
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
 from hybrid_memory.store.writing import BufferState
 from hybrid_memory.testing import HASHER, START, FakeClock
-from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.buffers import Buffers, encode_buffers
 from hybrid_memory.tiers.buffers import Item as Seen
-from hybrid_memory.word_encoding import with_encoded_words
 
 STATE = encode_buffers(Buffers((Seen(MemoryId("m1"), "", 0.5),)))
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)

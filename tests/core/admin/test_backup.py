@@ -13,10 +13,10 @@ from tests.core.store.making import put
 
 from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.errors import StoreDamaged, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.store.duck.files.database_copy import verify
 from hybrid_memory.store.home_files import list_backups
 from hybrid_memory.testing import START
-from hybrid_memory.text import content_hash
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from tests.core.store.hostile_rows import change_rows
 from tests.core.store.making import memory, one, put
 
 from hybrid_memory.admin.export_import import export_store
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, Origin, Tier, Trust
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import START
-from hybrid_memory.word_encoding import with_encoded_words
 
 QUICK = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 FILE = "memories.jsonl"

@@ -9,7 +9,7 @@ from hybrid_memory.admin.history import memory_history
 from hybrid_memory.errors import NotFound
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest
-from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.secret_detection.secret_policy import SecretPolicy
 from hybrid_memory.store.writing import Update, WriteBatch
 
 

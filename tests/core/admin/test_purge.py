@@ -14,6 +14,7 @@ from tests.core.store.making import DIMENSIONS, memory, vector
 from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreLocked
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.duck.files.database_copy import verify
 from hybrid_memory.store.home_files import list_backups
@@ -22,7 +23,6 @@ from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.store.writing import BufferState, ChangeType, RequestKey
 from hybrid_memory.testing import START
-from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 

@@ -10,14 +10,14 @@ from tests.core.store.making import memory
 from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.admin.health_check import check
 from hybrid_memory.admin.redact import redact
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.home_files import list_backups
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import EntryItem, MemoryItem
 from hybrid_memory.testing import HASHER, START, FakeClock
-from hybrid_memory.text import content_hash
-from hybrid_memory.word_encoding import with_encoded_words
 
 TOKEN = TOKENS["GitHub token"]
 

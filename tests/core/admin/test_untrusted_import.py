@@ -13,10 +13,10 @@ from tests.tables import each
 
 from hybrid_memory.admin.untrusted_lines import FileLineage, Links, session_of, untrusted_memory
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.store.transfer import ExistingMemory, MemoryItem
 from hybrid_memory.testing import START
-from hybrid_memory.text import content_hash
 
 NOW = START + timedelta(days=30)
 LATER = START + timedelta(minutes=1)

@@ -81,7 +81,7 @@ def test_a_quotation_is_never_kept(text):
 
 def test_importing_compiles_no_pattern():
     program = (
-        "import hybrid_memory.lazy_pattern as lazy\n"
+        "import hybrid_memory.language.lazy_pattern as lazy\n"
         "made, kind, original = [], lazy.LazyPattern, lazy.LazyPattern.compiled\n"
         "kind.compiled = property(lambda self: made.append(self) or original.fget(self))\n"
         "import hybrid_memory.capture.statements\n"

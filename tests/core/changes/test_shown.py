@@ -61,12 +61,12 @@ def test_a_brief_has_the_later_one_in_front_of_the_earlier(service, scope):
     assert ids.index(new) < ids.index(old)
 
 
-def test_a_brief_has_the_later_one_in_front_also_of_one_in_an_earlier_section(service, scope):
+def test_a_brief_has_the_later_one_in_the_place_of_the_earlier(service, scope):
     old = remember(service, scope, "My name is Robert", memory_type=MemoryType.LONG_TERM)
     service.change_model = changes_everything
     new = remember(service, scope, "Robert will be called Bob in the team", memory_type=MemoryType.LONG_TERM)
     sections = {hit.memory.id: hit.section for hit in service.read(scope, ReadRequest()).hits}
-    assert sections == {new.id: "about the user", old.id: "about the user"}
+    assert sections == {new.id: "about the user", old.id: "recent"}
 
 
 def test_what_is_forgotten_changes_nothing_any_more(service, scope):

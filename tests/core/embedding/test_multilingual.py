@@ -19,7 +19,7 @@ from hybrid_memory.embedding.registry import is_multilingual, setting_for
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import StoreSettings
 
 SHA256 = {

@@ -181,7 +181,7 @@ def test_files_that_do_not_fit_each_other_are_refused(tmp_path, pieces, columns)
 
 def test_nothing_heavy_is_imported_by_choosing_an_embedder():
     script = (
-        "import sys, hybrid_memory.text, hybrid_memory.validation; from hybrid_memory.embedding.registry import make_embedder;"
+        "import sys, hybrid_memory.language.text, hybrid_memory.validation; from hybrid_memory.embedding.registry import make_embedder;"
         "hybrid_memory.validation.check_text('content', 'x', limit=9);"
         "assert not {'numpy', 'fastembed', 'py_rust_stemmers', 'onnxruntime'} & set(sys.modules)"
     )

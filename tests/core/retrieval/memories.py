@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from hybrid_memory.language.names import name_entries
+from hybrid_memory.language.text import content_hash, dense_text
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
-from hybrid_memory.names import name_entries
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store import column_batches
 from hybrid_memory.store.writing import ChangeType, LogEntry
 from hybrid_memory.testing import HASHER, HashEmbedder
-from hybrid_memory.text import content_hash, dense_text
 
 START = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 NOW = START + timedelta(days=30)

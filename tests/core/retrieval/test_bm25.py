@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.names import undecided
+from hybrid_memory.language.names import undecided
 from hybrid_memory.retrieval import bm25
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, count_terms, per_term_scores
 from hybrid_memory.retrieval.question import Question, QuestionWord

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW, memory
 
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.model import Origin, Trust
 from hybrid_memory.retrieval.brief import (
     FEW_TRUSTED,
@@ -22,7 +23,6 @@ from hybrid_memory.retrieval.brief import (
     with_few_untrusted,
 )
 from hybrid_memory.testing import HASHER
-from hybrid_memory.word_encoding import with_encoded_words
 
 costs = st.lists(st.integers(40, 115), max_size=20)
 queues = st.dictionaries(st.sampled_from(list(Queue)), costs, min_size=1)
@@ -108,12 +108,18 @@ def test_beside_trusted_lines_no_tool_speaks_about_the_user_or_for_them(trusted,
         assert sections == {*untrusted}
 
 
-def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW):
+def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW, **links):
     newest_first = sorted(
         (with_encoded_words(one, HASHER) for one in weighty), key=lambda one: one.created_at, reverse=True
     )
     memories = BriefMemories(
-        pinned=pinned, working=working, weighty=newest_first, last_session=last_session, recent=recent, as_of=as_of
+        pinned=pinned,
+        working=working,
+        weighty=newest_first,
+        last_session=last_session,
+        recent=recent,
+        as_of=as_of,
+        **links,
     )
     return select_lines(memories)
 
@@ -177,18 +183,6 @@ def test_what_a_tool_says_neither_closes_nor_takes_back_what_the_user_said():
     assert {"plumber", "coffee"} <= set(found)
 
 
-def test_the_name_that_most_statements_begin_with_is_the_users():
-    found = lines(
-        memory("nora", "Nora loves tea", minutes=9, importance=0.9),
-        *[
-            memory(f"m{n}", text, minutes=n)
-            for n, text in enumerate(["Mira works as a nurse", "Mira is allergic to bees", "Mira prefers trains"])
-        ],
-    )
-    assert list(found)[:3] == ["m1", "m2", "m0"]
-    assert "nora" not in list(found)[:3]
-
-
 def test_what_was_done_before_closes_nothing():
     before = memory("before", "Called the plumber, done", minutes=1)
     assert "again" in lines(before, memory("again", "Remind me to call the plumber", minutes=2))
@@ -200,22 +194,38 @@ def test_a_commitment_of_a_day_long_gone_is_not_shown():
     assert "task" not in lines(task, as_of=NOW + timedelta(days=90))
 
 
-def test_a_preference_that_is_no_longer_so_is_left_out():
+def test_what_likely_changed_a_statement_has_its_line():
     found = lines(
         memory("then", "The user drinks coffee every morning", minutes=1),
-        memory("tea", "The user loves tea", minutes=2),
-        memory("now", "No longer drinks coffee", minutes=3),
+        memory("now", "Green tea from today", minutes=2),
+        changed={"then": "now"},
     )
-    assert set(found) == {"tea", "now"}
+    assert found == {"now": Section.USER}
 
 
-def test_a_decision_that_was_taken_back_is_left_out():
+def test_of_a_chain_of_changes_the_last_has_the_line():
+    then = memory("then", "The user drinks coffee every morning", minutes=1)
+    assert lines(then, changed={"then": "next", "next": "last"}) == {"last": Section.USER}
+
+
+def test_an_allergy_keeps_its_line_behind_what_may_have_changed_it():
+    found = lines(memory("then", "I'm allergic to penicillin", minutes=1), changed={"then": "now"})
+    assert list(found) == ["now", "then"]
+
+
+def test_an_allergy_of_anybody_comes_before_who_the_user_is():
     found = lines(
-        memory("then", "We decided to use Postgres for Heron", minutes=1),
-        memory("other", "We decided to hold planning on Mondays", minutes=2),
-        memory("now", "We decided to go back to SQLite instead of Postgres", minutes=3),
+        memory("who", "I'm a nurse in Porto", minutes=2),
+        memory("joon", "Joon is allergic to hazelnuts", minutes=1),
     )
-    assert set(found) == {"other", "now"}
+    assert list(found) == ["joon", "who"]
+
+
+def test_an_appointment_that_has_been_comes_behind():
+    check = memory("check", "My asthma is checked at the clinic on 20 March 2026", minutes=2)
+    nurse = memory("who", "I'm a nurse in Porto", minutes=1)
+    assert list(lines(check, nurse)) == ["check", "who"]
+    assert list(lines(check, nurse, as_of=NOW + timedelta(days=90))) == ["who", "check"]
 
 
 def test_near_copies_are_shown_once():

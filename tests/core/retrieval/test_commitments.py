@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from tests.core.retrieval.memories import memory
 from tests.tables import each
 
+from hybrid_memory.encoding.word_encoding import with_encoded_words
 from hybrid_memory.model import Tier
 from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.commitments import asks_for_open_items, closes, is_open_commitment, is_past, topic_words
 from hybrid_memory.testing import HASHER
-from hybrid_memory.word_encoding import with_encoded_words
 
 WRITTEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

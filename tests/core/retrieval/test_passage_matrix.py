@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.core.retrieval.memories import entry, memory, purge, put, snapshot_of
 from tests.core.store.making import passages
 
+from hybrid_memory.embedding.passages import unpacked
 from hybrid_memory.model import MemoryId
-from hybrid_memory.passage_vectors import unpacked
 from hybrid_memory.retrieval.index import NamespaceIndex, VectorSwap
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.snapshots import VectorBatch

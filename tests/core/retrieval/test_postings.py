@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid_memory.language.terms import QUESTION_TERM
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, score
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.term_weights import weigh
-from hybrid_memory.terms import QUESTION_TERM
 from hybrid_memory.testing import HASHER
 
 TERM = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 31), (1 << 31) - 1, QUESTION_TERM]))

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW
 from tests.tables import each
 
+from hybrid_memory.encoding.word_encoding import encode_words
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.question import WordForm, parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingParameters
 from hybrid_memory.retrieval.term_weights import name_strength, weigh
 from hybrid_memory.testing import HASHER
-from hybrid_memory.word_encoding import encode_words
 
 SHARE = st.one_of(st.none(), st.floats(0, 1))
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables import each
 
-from hybrid_memory.names import name_entries
+from hybrid_memory.encoding.word_encoding import encode_words
+from hybrid_memory.language.names import name_entries
 from hybrid_memory.retrieval.asked_subject import AskedSubject, asked_subject
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.unknown import is_unknown
 from hybrid_memory.testing import HASHER
-from hybrid_memory.word_encoding import encode_words
 
 NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
 NOTES = (

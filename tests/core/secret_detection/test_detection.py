@@ -29,7 +29,7 @@ from tests.core.secret_detection.planted import (
 from tests.tables import each
 
 from hybrid_memory import secret_detection
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.card_numbers import has_check_digit, is_issued
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory.secret_detection.masking import kinds_in_json, kinds_of, masked, masked_json

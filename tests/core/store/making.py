@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hybrid_memory.embedding.passages import packed
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier
-from hybrid_memory.passage_vectors import packed
 from hybrid_memory.store.base import Store
 from hybrid_memory.store.snapshots import ColumnBatch, Snapshot
 from hybrid_memory.store.writing import Decision, Insert, SetTier, Update, WriteBatch, WriteView

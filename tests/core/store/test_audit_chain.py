@@ -11,6 +11,7 @@ from tests.core.store.making import always, memory, move, put
 
 from hybrid_memory.admin.health_check import repair
 from hybrid_memory.admin.purge import purge
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, anchored, chained, check_chain, erased_salt
 from hybrid_memory.store.duck.files.database_copy import open_session
@@ -18,7 +19,6 @@ from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.store.writing import ChangeType, LogEntry, SetTier, Update
 from hybrid_memory.testing import START, FakeClock
-from hybrid_memory.text import content_hash
 
 ENTRIES = 12
 

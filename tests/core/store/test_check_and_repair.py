@@ -10,15 +10,15 @@ from tests.core.store.making import always, memory, vector
 
 from hybrid_memory.admin.health_check import check, check_open, repair
 from hybrid_memory.errors import StoreDamaged, StoreLocked
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.findings import Severity
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.text import content_hash
 
 SCOPE = Scope(session="one", actor="test")
 CLOSED, OPEN = 150, 5

@@ -13,6 +13,7 @@ from tests.core.store.making import DIMENSIONS, always, memory, put, vector
 from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.admin.health_check import repair
 from hybrid_memory.errors import StoreDamaged
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck import catalogue
 from hybrid_memory.store.duck.recovery.inspection import inspect
@@ -20,7 +21,6 @@ from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.findings import Severity
 from hybrid_memory.store.writing import BufferState, Insert, RecordUse, RequestKey
 from hybrid_memory.testing import START
-from hybrid_memory.text import content_hash
 
 SHADOWS = (
     "CREATE MACRO count(x) AS 5",

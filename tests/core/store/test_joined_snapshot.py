@@ -11,7 +11,7 @@ from tests.postgres.fixtures import POSTGRES
 
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.column_batches import build_snapshot
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.joined_snapshot import joined

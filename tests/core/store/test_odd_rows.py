@@ -14,12 +14,12 @@ from hybrid_memory.admin.backup import restore
 from hybrid_memory.admin.health_check import check, repair
 from hybrid_memory.embedding.registry import setting_for
 from hybrid_memory.errors import StoreDamaged
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId, Origin, Trust
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.findings import Severity
 from hybrid_memory.store.writing import Insert
 from hybrid_memory.testing import START, FakeClock
-from hybrid_memory.text import content_hash
 
 NAMES = ("m0", "m1", "m2")
 

@@ -7,7 +7,7 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.setting_sources import parse_setting, report_settings
 from hybrid_memory.settings import store_settings
-from hybrid_memory.store.opening import open_store, target_of_settings
+from hybrid_memory.store.opening import database_of_settings, open_store
 
 ADDRESS = "postgresql://hub@127.0.0.1:5433/team"
 WITH_PASSWORD = "postgresql://hub:tulip-9313@127.0.0.1:5433/team"  # noqa: S105 - of nobody
@@ -26,24 +26,24 @@ def test_without_the_setting_the_store_is_a_file_in_the_folder(tmp_path):
 
 def test_the_variable_names_a_database(tmp_path, variable):
     variable(ADDRESS)
-    assert target_of_settings(store_settings(tmp_path)).shown == ADDRESS
+    assert database_of_settings(store_settings(tmp_path)).shown == ADDRESS
 
 
 def test_the_file_of_settings_names_a_database(tmp_path):
     (tmp_path / "config.toml").write_text(f'store = "{ADDRESS}"\n')
-    assert target_of_settings(store_settings(tmp_path)).shown == ADDRESS
+    assert database_of_settings(store_settings(tmp_path)).shown == ADDRESS
 
 
 def test_the_variable_wins_over_the_file(tmp_path, variable):
     (tmp_path / "config.toml").write_text('store = "postgresql://other@localhost/other"\n')
     variable(ADDRESS)
-    assert target_of_settings(store_settings(tmp_path)).shown == ADDRESS
+    assert database_of_settings(store_settings(tmp_path)).shown == ADDRESS
 
 
 def test_a_variable_may_hold_a_password_which_nothing_shows(tmp_path, variable):
     variable(WITH_PASSWORD)
     settings = store_settings(tmp_path)
-    assert "tulip" in target_of_settings(settings).conninfo
+    assert "tulip" in database_of_settings(settings).at.conninfo
     assert "tulip" not in repr(settings)
     assert "tulip" not in repr(report_settings({"home": tmp_path}))
 
@@ -109,7 +109,7 @@ def test_what_is_no_address_is_refused_and_not_repeated(tmp_path, variable, text
 
 def test_without_the_driver_the_error_says_what_to_install(tmp_path, variable, monkeypatch):
     variable(ADDRESS)
-    for name in [name for name in sys.modules if name.startswith("hybrid_memory.store.postgres.")]:
+    for name in [name for name in sys.modules if name.startswith("hybrid_memory_postgres.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InvalidInput, match=r"uv tool install --reinstall '\.\[postgresql\]'"):
@@ -119,9 +119,9 @@ def test_without_the_driver_the_error_says_what_to_install(tmp_path, variable, m
 @pytest.mark.slow
 def test_a_store_that_is_a_file_imports_nothing_of_postgresql(tmp_path):
     program = (
-        "import sys, pathlib; from hybrid_memory.service import MemoryService\n"
+        "import sys, pathlib; from hybrid_memory.service.memory_service import MemoryService\n"
         f"MemoryService.open(pathlib.Path({str(tmp_path)!r})).close()\n"
-        "print([name for name in sys.modules if 'psycopg' in name or 'store.postgres' in name])"
+        "print([name for name in sys.modules if 'psycopg' in name or 'hybrid_memory_postgres' in name])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

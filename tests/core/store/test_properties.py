@@ -158,7 +158,7 @@ def duck_in_new_folder() -> Iterator[tuple[DuckStore, Path]]:
 
 @contextmanager
 def postgres_in_new_database(server: PostgresServer) -> Iterator[Store]:
-    from hybrid_memory.store.postgres.store import PostgresStore
+    from hybrid_memory_postgres.store import PostgresStore
 
     database = server.create_database()
     store = PostgresStore.open(database.conninfo, FakeClock(), size=8)  # a snapshot may hold two

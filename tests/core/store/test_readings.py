@@ -10,7 +10,7 @@ from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way

@@ -8,7 +8,7 @@ import pytest
 from hybrid_memory.errors import StoreRemoved
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no file that is open")
 

@@ -9,6 +9,7 @@ from tests.core.store.making import put
 from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.admin.purge import purge
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.recovery.repair import _Rebuild
@@ -17,7 +18,6 @@ from hybrid_memory.store.duck.term_key import read_term_key
 from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource
-from hybrid_memory.text import content_hash
 
 
 @pytest.fixture

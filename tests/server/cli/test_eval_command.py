@@ -19,7 +19,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import DATABASE
 from hybrid_memory_mcp.admin.eval_operation import summary_of
 from hybrid_memory_mcp.admin.hub_client import stop_hub
@@ -333,7 +333,7 @@ def test_a_name_that_is_not_known_is_refused_before_anything_is_asked(memory, as
 
 WAITS = """
 import signal, sys
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.__main__ import main
 
 def waits(*_, **__):

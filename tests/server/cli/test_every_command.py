@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli.commands import app
@@ -80,7 +80,7 @@ ROWS: dict[str, Row | Apart] = {
     "eval": Row("{questions} --embedder static", "static\t1\t1\t0\t1\t", "{lines}", 1, "invalid_input"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
-    "postgres migrate": Apart("tests/server/test_migrate_command.py", "nothing-here {folder}"),
+    "postgres migrate": Apart("tests/postgres/test_migrate_folders.py", "nothing-here {folder}"),
     "purge": Row("{id} --yes", "gone for good: ", "absent --yes", 1, "not_found"),
     "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
     "config": Row("", "keep_backups", "--no-such"),
@@ -100,7 +100,7 @@ ROWS: dict[str, Row | Apart] = {
     "demo": Apart(
         "the command is a test itself: it checks each step and ends with 1 when one is not as promised", "--no-such"
     ),
-    "inspect": Apart("tests/server/page/test_inspect_command.py", "--port nine"),
+    "inspect": Apart("tests/inspector/test_command.py", "--port nine"),
     "serve": Apart("tests/server/test_process.py", ""),
     "hook": Apart("tests/server/hooks/test_program.py", ""),
 }
@@ -311,9 +311,9 @@ ANSWER_WITHOUT_STORE = {  # and what they say then
     "status": "none yet",
     "list": "`remember` tells something",
     "recall": "nothing is remembered about this",
-    "search": "nothing is remembered about this",
-    "timeline": "nothing is remembered here yet",
-    "tiers": "there is no memory in",
+    "inspect search": "nothing is remembered about this",
+    "inspect timeline": "nothing is remembered here yet",
+    "inspect tiers": "there is no memory in",
     "reflect": "nothing is worth a thought yet",
     "doctor": "nothing is wrong",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from importlib import import_module
 from io import StringIO
 
 import pytest
@@ -17,8 +18,7 @@ from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory_mcp.admin.hub_client import HubEnded
 from hybrid_memory_mcp.cli import seeing
 from hybrid_memory_mcp.cli.pictures import UNICODE
-from hybrid_memory_mcp.inspector.table import view_named
-from hybrid_memory_mcp.inspector.view import ViewRequest
+from hybrid_memory_mcp.views.view import ViewRequest
 
 HOSTILE = "\x1b[31mred\x07 \u202egpj.exe \x1b]0;title\x07 [bold]markup[/bold] \x00".replace("\x00", "")
 SCRIPTS = {
@@ -46,7 +46,7 @@ def porto(service):
 
 
 def load(service, name, **parameters):
-    view = view_named(name)
+    view = import_module(f"hybrid_memory_mcp.views.{name}")
     return json.loads(json.dumps(view.load(service, ViewRequest(scope=SCOPE, parameters=parameters))))
 
 

@@ -20,7 +20,7 @@ LATER = (
     "numpy.ma",
     "hybrid_memory.store.duck.duck_transfer",
     "hybrid_memory.store.duck.duck_sync",
-    "hybrid_memory.overview.memory_map",
+    "hybrid_memory_inspector",
     "mcp",
 )
 FIRST_RECALL = f"""

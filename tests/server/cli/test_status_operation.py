@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from hybrid_memory.model import MemoryType, Origin, Scope
-from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, WriteRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
+from hybrid_memory.service.reading_journal import Shown
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.readings import Way
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
@@ -34,7 +34,7 @@ def service(clock):
 
 @pytest.fixture
 def status(service, tmp_path, monkeypatch):
-    monkeypatch.setattr(status_operation.sync_operation, "folders", lambda _: [])
+    monkeypatch.setattr(status_operation, "synchronised_folders", lambda _: [])
 
     def status(**arguments):
         request = SimpleNamespace(

@@ -7,7 +7,7 @@ from tests.server.hooks import hooking
 from tests.server.hubs import ThreadedHub, short_folder
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.hooks import program, state
 
 

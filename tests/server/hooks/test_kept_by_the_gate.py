@@ -9,7 +9,7 @@ from tests.server.hubs import ThreadedHub, short_folder
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope, Tier
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.hooks import program
 
 SAID = "our deploys only go out on tuesdays, friday is frozen"

@@ -9,7 +9,7 @@ from tests.server.hubs import ThreadedHub, short_folder
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Kind, Scope
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.settings import CONFIG
 from hybrid_memory_mcp.hooks import program
 

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.hooks.program import SWITCH
 from hybrid_memory_mcp.hooks.state import Conversations

@@ -11,10 +11,10 @@ from tests.server.hubs import ThreadedHub
 from tests.server.raw import started
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.hooks import program
 from hybrid_memory_mcp.hooks.asking import HubCaller

@@ -8,7 +8,7 @@ import pytest
 from tests.server.http.conftest import Raw
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeRandomSource
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 

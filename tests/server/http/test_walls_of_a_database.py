@@ -18,11 +18,11 @@ from tests.postgres.careless import make_careless
 from tests.postgres.server import HUB, KEEPER
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.service import MemoryService
-from hybrid_memory.store.postgres.connections import Connections
-from hybrid_memory.store.postgres.preparing import prepare
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeRandomSource
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
+from hybrid_memory_postgres.connections import Connections
+from hybrid_memory_postgres.preparing import prepare
 
 pytestmark = [pytest.mark.anyio, pytest.mark.postgres]
 

@@ -10,7 +10,7 @@ from tests.core.store.empty_database import lay_empty
 from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub
 from tests.server.raw import MODERN
 
-from hybrid_memory.service import MemoryService
+from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.store.writing import RequestKey
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 LATER = """
-from hybrid_memory.store.postgres import schema
+from hybrid_memory_postgres import schema
 
 newest = schema.MIGRATIONS[-1].number
 added = schema.Migration(newest + 1, "colours", newest, (

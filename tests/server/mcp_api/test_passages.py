@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables import each
 
-from hybrid_memory.text import whole_characters
+from hybrid_memory.language.text import whole_characters
 from hybrid_memory_mcp.mcp_api.passages import Passages
 
 MARK = "…[cut]"

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.server.services import call, refusal
 
-from hybrid_memory.token_estimate import estimate_tokens
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api.tool_results import QUIET_FENCE, as_json
 
 pytestmark = pytest.mark.anyio

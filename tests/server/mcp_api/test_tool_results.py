@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables import each
 
+from hybrid_memory.language.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
-from hybrid_memory.requests import Hit, ReadResult, ReflectionGroup
-from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
+from hybrid_memory.requests import GroupSort, Hit, ReadResult, ReflectionGroup
 from hybrid_memory_mcp.mcp_api import passages, tool_results
 from hybrid_memory_mcp.mcp_api.tool_results import (
     ENOUGH_TOKENS,
@@ -308,7 +308,8 @@ def test_the_moment_at_the_end_of_the_calendar_can_be_shown():
 @pytest.mark.parametrize("count", [2, 30, 500])
 def test_offered_groups_stay_within_their_budget(content, count):
     group = ReflectionGroup(memories=tuple(memory(content, n) for n in range(count)), worth=1.0)
-    structured, text = reflect_parts((group, group, replace(group, worth=0.5)), UTC)
+    changed = replace(group, silent=True, changed=tuple(one.id for one in group.memories))
+    structured, text = reflect_parts((replace(group, sort=GroupSort.CONFLICT), group, changed), UTC)
     assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= REFLECT_TOKEN_BUDGET
     assert estimate_tokens(text) <= REFLECT_TOKEN_BUDGET
     assert all(len(one["memories"]) >= 2 for one in structured["groups"])
@@ -319,6 +320,16 @@ def test_an_offered_memory_is_told_with_the_day_on_which_it_happened():
     structured, text = reflect_parts((ReflectionGroup(memories=(then,), worth=1.0),), UTC)
     assert structured["groups"][0]["memories"][0]["occurred_at"] == "2021-03-01T12:00:00Z"
     assert 'Mon 2021-03-01 "Ada moved to Porto"' in text
+
+
+def test_a_group_says_in_both_parts_what_it_asks_for_and_what_it_changed():
+    here, gone = memory("Ada lives in Porto"), memory("Ada lives in Graz", 1).id
+    conflict = ReflectionGroup(memories=(here,), worth=1.0, sort=GroupSort.CONFLICT)
+    subject = ReflectionGroup(memories=(here,), worth=1.0, changed=(gone,))
+    structured, text = reflect_parts((conflict, subject), UTC)
+    assert structured["groups"][0]["asks"] in text
+    assert (structured["groups"][1]["changed"], "asks" in structured["groups"][1]) == ([gone], False)
+    assert f"changed since: {gone}" in text
 
 
 def test_a_search_by_words_alone_says_so_in_both_parts():

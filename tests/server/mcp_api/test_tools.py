@@ -11,10 +11,10 @@ from tests.changing import changes_everything
 from tests.server.services import ObservedService, call, make_server, refusal
 
 from hybrid_memory.errors import EmbedderUnavailable
+from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import Scope
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import HashEmbedder
-from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.anyio

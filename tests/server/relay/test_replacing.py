@@ -9,9 +9,9 @@ from tests.server.hubs import ping
 from tests.server.hubs import relay_killed_at_end as relay
 
 from hybrid_memory.store.duck import schema as file_schema
-from hybrid_memory.store.postgres import schema as database_schema
 from hybrid_memory_mcp.hooks.asking import HubCaller
 from hybrid_memory_mcp.relay import connecting, paths, protocol, replacing
+from hybrid_memory_postgres import schema as database_schema
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 

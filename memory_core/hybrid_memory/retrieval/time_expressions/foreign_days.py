@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hybrid_memory.languages import language_of
+from hybrid_memory.language.languages import language_of
 
 _ENGLISH_MONTHS = [
     "January",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.time_expressions.calendar_math import Parsed

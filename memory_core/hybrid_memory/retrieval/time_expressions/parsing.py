@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.events import Anchor, Relation, extend_dated_events, find_events
 from hybrid_memory.retrieval.time_expressions.expressions import find_phrases

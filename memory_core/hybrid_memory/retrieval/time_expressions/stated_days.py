@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase, find_phrases
 from hybrid_memory.retrieval.time_expressions.foreign_days import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase
 from hybrid_memory.retrieval.time_expressions.lexer import Direction, word_set

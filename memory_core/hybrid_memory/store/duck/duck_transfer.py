@@ -28,7 +28,7 @@ from hybrid_memory.store.duck.import_rows import (
     trust_of_row,
 )
 from hybrid_memory.store.duck.memory_table import insert_memories, memories_by_rowid
-from hybrid_memory.store.duck.purge_rows import plan_purge
+from hybrid_memory.store.duck.own import DUCK
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head, LruCache, pinned_embedder
 from hybrid_memory.store.encoding import (
@@ -39,6 +39,8 @@ from hybrid_memory.store.encoding import (
 )
 from hybrid_memory.store.export_order import in_order, readable_texts
 from hybrid_memory.store.memory_fields import check_memory
+from hybrid_memory.store.sql.purging import plan_purge
+from hybrid_memory.store.sql.rows import readable_object
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -140,10 +142,10 @@ class DuckTransfer:
 
     def plan_redaction(self, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:
         """Return what taking the secrets out of some memories would come to."""
-        from hybrid_memory.store.duck.redact_rows import plan_redaction
+        from hybrid_memory.store.sql.redacting import plan_redaction
 
         with self._engine.snapshot() as session:
-            return plan_redaction(session, namespace, ids, words)
+            return plan_redaction(session, DUCK, namespace, ids, words)
 
     def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:
         """Return those memories that exist, by namespace and id."""
@@ -247,7 +249,7 @@ def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedde
             yield ConversationItem(*conversation)
             for *place, number, body in session.rows(_ENTRIES, *conversation[:3]):
                 namespace, conversation_name, kind = place
-                value = tables.readable_object(body)
+                value = readable_object(body)
                 if value is not None:
                     yield EntryItem(namespace, conversation_name, kind, number, value)
 
@@ -370,7 +372,7 @@ def _insert_entry(transaction: Transaction, one: EntryItem) -> int:
     if known is None:
         tables.put_entry(session, session, place, object_to_json(one.body), one.number)
         return 1
-    if tables.readable_object(known[0]) != dict(one.body):
+    if readable_object(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0
 

@@ -24,7 +24,7 @@ from hybrid_memory.errors import (
     StoreRemoved,
 )
 from hybrid_memory.private_files import NotPlainFileError
-from hybrid_memory.shortage import shortage_of
+from hybrid_memory.store.shortage import shortage_of
 
 DAMAGED = (
     "the store's file cannot be read whole; nothing was changed. `hybrid-memory-mcp doctor --repair` keeps it aside and "

@@ -6,31 +6,47 @@ backups and what lies in quarantine, the store itself last. An erasure that is k
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, assert_never
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.private_files import fsync_file, fsync_folder
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.database_copy import copy_database, open_session, remove_database, verify
 from hybrid_memory.store.duck.files.database_file import is_database, log_file, temp_folder
 from hybrid_memory.store.duck.files.held_file import copy_with_log, hold_store
 from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
-from hybrid_memory.store.duck.purge_rows import plan_purge, purge_rows
-from hybrid_memory.store.duck.redact_rows import exchange_words, redact_rows
+from hybrid_memory.store.duck.own import DUCK, VECTOR_TABLES, append_to_closed_log
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.erasing import CatchUpJob, ErasureJob, OnStep, Purged, PurgeJob, RedactionJob, RemainingState
 from hybrid_memory.store.home_files import LOGS, SPOOLS, OtherCopies, find_copies, plain_files, unfinished_copies
-from hybrid_memory.store.transfer import PurgeSelection
+from hybrid_memory.store.redaction_rules import redaction_log
+from hybrid_memory.store.sql.purging import delete_memories, delete_namespace, plan_purge, selected_ids
+from hybrid_memory.store.sql.readings import forget_readings_of
+from hybrid_memory.store.sql.redacting import exchange_words, redact_words
+from hybrid_memory.store.sql.rows import existing_ids
+from hybrid_memory.store.transfer import PurgeSelection, RedactionPlan
 
 if TYPE_CHECKING:
+    from hybrid_memory.model import MemoryId
     from hybrid_memory.store.duck.sql_session import SqlSession
     from hybrid_memory.store.whole import WholeStore
+
+
+# Of a namespace that is erased as a whole: what only a database file has.
+_DELETE_NAMESPACE = (
+    "DELETE FROM log_head WHERE namespace = ?",
+    "UPDATE mark SET namespace = NULL, position = NULL, link = NULL WHERE namespace = ?",
+)
+_DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
+_NEXT_STEP = "SELECT max(number) + 1 FROM mark"
 
 
 class FileEraser:
@@ -147,25 +163,67 @@ class _FileErasure:
         return 0, self._remove_other_files(OtherCopies((), ()))
 
     def _erase_rows(self, session: SqlSession) -> int:
-        job, at, actor = self.job, self.now, self.actor
+        """Erase what the job says, in one transaction; returns how many memories went or changed."""
+        session.begin()
+        try:
+            count = self._erase(session)
+            session.commit()
+        except BaseException:
+            session.rollback()
+            raise
+        return count
+
+    def _erase(self, session: SqlSession) -> int:
+        job = self.job
         match job:
             case PurgeJob():
                 # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
-                ids = job.ids | plan_purge(session, job.selection).ids
-                return purge_rows(session, job.selection, ids, at=at, actor=actor, remaining_state=self.remaining_state)
+                return self._purge(session, job.selection, job.ids | plan_purge(session, job.selection).ids)
             case RedactionJob():
-                return redact_rows(session, job.namespace, job.plan, at=at, actor=actor)
+                return self._redact(session, job.namespace, job.plan)
             case CatchUpJob():
-                count = 0
-                for namespace, gone in job.gone.items():
-                    if gone:
-                        named = PurgeSelection(namespace=namespace, ids=gone)
-                        count += purge_rows(
-                            session, named, gone, at=at, actor=actor, remaining_state=self.remaining_state
-                        )
-                return count + exchange_words(session, job.redacted)
+                count = sum(
+                    self._purge(session, PurgeSelection(namespace=namespace, ids=gone), gone)
+                    for namespace, gone in job.gone.items()
+                    if gone
+                )
+                names = sorted({memory.namespace for memory in job.redacted})
+                return count + sum(exchange_words(session, DUCK, name, job.redacted) for name in names)
             case _:
                 assert_never(job)
+
+    def _purge(self, session: SqlSession, selection: PurgeSelection, ids: Collection[MemoryId]) -> int:
+        """Delete what was chosen, and every reference to it; of a namespace that is erased as a whole nothing stays."""
+        namespace, step = selection.namespace, session.rows(_NEXT_STEP)[0][0]
+        # A question says what its answer was about: what was asked goes with what was shown, wherever it was asked.
+        forget_readings_of(session, {*ids, *selected_ids(session, selection)})
+        if selection.everything:
+            count = delete_namespace(session, namespace, self.now, step)
+            for statement in _DELETE_NAMESPACE:
+                session.change(statement, namespace)
+            for (table,) in session.rows(VECTOR_TABLES):
+                session.change(_DELETE_VECTORS.substitute(table=table), namespace)
+            return count
+        existing = frozenset(existing_ids(session, namespace, ids))
+        log = delete_memories(
+            session,
+            DUCK,
+            selection,
+            existing,
+            position=tables.read_head(session, namespace).position,
+            at=self.now,
+            actor=self.actor,
+            remaining_state=self.remaining_state,
+            written=step,
+        )
+        append_to_closed_log(session, namespace, log)
+        return len(existing)
+
+    def _redact(self, session: SqlSession, namespace: str, plan: RedactionPlan) -> int:
+        changed = redact_words(session, DUCK, namespace, plan)
+        head = tables.read_head(session, namespace).position
+        append_to_closed_log(session, namespace, redaction_log(changed, head, self.now, self.actor))
+        return len(changed)
 
     def _rewrite(self, file: Path, on_step: OnStep) -> int:
         """Exchange a copy for one without what is erased, or remove it where it is damaged; returns how many were exchanged."""

@@ -1,6 +1,6 @@
 """Which rows came in with which import, as the log tells it, and how all rows of one leave the store again.
 
-An import writes its own action into the log (`hybrid_memory.admin.record_import.action_of`): nothing else has to be kept, a copy of the
+An import writes its own action into the log (`hybrid_memory.admin.imports.action_of`): nothing else has to be kept, a copy of the
 store knows it too, and an import that was killed and done again has the same one.
 """
 
@@ -15,13 +15,13 @@ from hybrid_memory.model import MemoryId, Trust
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
-from hybrid_memory.store.duck.purge_rows import delete_vectors
-from hybrid_memory.store.duck.reading_table import forget_readings_of
-from hybrid_memory.store.duck.undo_table import forget_undos_about
+from hybrid_memory.store.duck.own import delete_vectors
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.purge_rules import without_references
+from hybrid_memory.store.sql.readings import forget_readings_of
+from hybrid_memory.store.sql.undo import forget_undos_about
 from hybrid_memory.store.transfer import ExistingMemory, ImportRows, UndoneImport
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry
 
@@ -113,7 +113,7 @@ def erase_import(
         wanted = to_json(sorted(ids))
         for statement in _DELETE:
             transaction.changes.change(statement, namespace, wanted)
-        delete_vectors(transaction.changes, namespace, wanted)
+        delete_vectors(transaction.changes, namespace, ids)
         forget_readings_of(transaction.changes, ids)
         forget_undos_about(transaction.changes, namespace, ids)
         for before, after in cleaned:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from string import Template
 from typing import Any
 
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.store.duck.sql_session import Row, SqlSession
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import (
     FEW_DAYS,
@@ -21,6 +21,7 @@ from hybrid_memory.store.memory_fields import (
     UNCHECKED_TYPES,
     MemoryField,
 )
+from hybrid_memory.store.sql.session import Row
 
 
 def _columns(fields: Iterable[MemoryField]) -> str:
@@ -122,9 +123,6 @@ _BY_ROWID = Template("""
 _UPDATE = Template("UPDATE memory SET $assignments WHERE concat(namespace) = ? AND id = ? AND rev + 0 = ?").substitute(
     assignments=", ".join(field.name + " = ?" for field in _CHANGEABLE)
 )
-_EXISTING = """
-    SELECT id FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
-"""
 _SET_TIER_ONE = "UPDATE memory SET tier = ?, rev = ? WHERE concat(namespace) = ? AND id = ?"
 _SET_TIER_TWO = """
     UPDATE memory SET tier = CASE WHEN id = $2 THEN $3 ELSE $6 END, rev = CASE WHEN id = $2 THEN $4 ELSE $7 END
@@ -213,11 +211,6 @@ def _parts(ids: list[MemoryId], size: int) -> Iterator[list[MemoryId]]:
 def read_members(session: SqlSession, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
     """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
     return list(readable(session, session.rows(_MEMBERS, namespace, name, agent, tier.value)))
-
-
-def existing_ids(session: SqlSession, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
-    """Return which memories of a namespace exist."""
-    return {MemoryId(id_) for (id_,) in session.rows(_EXISTING, namespace, to_json(list(ids)))} if ids else set()
 
 
 def memories_by_rowid(session: SqlSession, rowids: Sequence[int]) -> dict[int, Memory]:

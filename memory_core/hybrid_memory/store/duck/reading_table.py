@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.model import MemoryId
-from hybrid_memory.moments import nearest_moment
-from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.store.duck.tables import readable_object
 from hybrid_memory.store.encoding import check_moment, object_to_json, to_json
-from hybrid_memory.store.memory_fields import texts_from_json
-from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
+from hybrid_memory.store.readings import Reading
+from hybrid_memory.store.sql.readings import READINGS, reading_of
 
 if TYPE_CHECKING:
-    from enum import StrEnum
-
     from hybrid_memory.store.duck.engine import Engine
-    from hybrid_memory.store.duck.sql_session import Row, SqlSession
-
-_Word = TypeVar("_Word", bound="StrEnum")
+    from hybrid_memory.store.sql.session import Row
 
 _LAST = "SELECT coalesce(max(number), 0) FROM reading WHERE number < 4611686018427387904"
 _INSERT = """
@@ -35,18 +27,7 @@ _INSERT = """
 """
 _OLD = "SELECT count(*) FROM reading WHERE number <= ? OR read_at < ?"
 _DELETE_OLD = "DELETE FROM reading WHERE number <= ? OR read_at < ?"
-_ROWS = """
-    SELECT namespace, read_at, session, client, way, asked, question, filters, shown, matched, outcome, tokens, number FROM reading
-    ORDER BY number DESC
-"""
 _STATE = "SELECT count(*), coalesce(bit_xor(hash(number, read_at, question)), 0) FROM reading"
-_SHOWN = "SELECT number, shown FROM reading"
-_DELETE = "DELETE FROM reading WHERE number IN (SELECT unnest(from_json(?, '[\"BIGINT\"]')))"
-_HOLDING = """
-    SELECT number, question, filters, shown FROM reading WHERE contains(question, $1) OR contains(filters, $2)
-"""
-_SET_WORDS = "UPDATE reading SET question = ?, filters = ? WHERE number = ?"
-_DELETE_SESSION = "DELETE FROM reading WHERE namespace = ? AND session = ?"
 
 
 class DuckReadings:
@@ -74,33 +55,9 @@ class DuckReadings:
         with self._engine.snapshot() as session:
             state, known = session.rows(_STATE)[0], self._read
             if known is None or known[0] != state:
-                found = (one for one in map(_reading, session.rows(_ROWS)) if one is not None)
+                found = (one for one in map(reading_of, session.rows(READINGS)) if one is not None)
                 self._read = known = (state, tuple(found))
         return [one for one in known[1] if namespaces is None or one.namespace in namespaces]
-
-
-def forget_readings_of(session: SqlSession, ids: Collection[MemoryId]) -> int:
-    """Delete the readings that showed some memories, in whatever namespace; returns how many. One that cannot be read goes as well."""
-    if not ids:
-        return 0
-    # Compared here: an engine that unpacks a hundred thousand ids for each row takes minutes.
-    gone = frozenset(ids)
-    found = [number for number, shown in session.rows(_SHOWN) if _names_any(shown, gone)]
-    return session.change(_DELETE, to_json(found)) if found else 0
-
-
-def forget_readings_in(session: SqlSession, namespace: str, name: str) -> None:
-    """Delete the readings that were made in a session; its name may have been masked."""
-    for one in {name, masked(name)}:
-        session.change(_DELETE_SESSION, namespace, one)
-
-
-def replace_in_readings(session: SqlSession, value: str, mark: str, among: Collection[MemoryId] | None = None) -> None:
-    """Put a mark in the place of a secret in all questions; or only in those of readings that showed some memories."""
-    inside = to_json(value)[1:-1]
-    for number, question, filters, shown in session.rows(_HOLDING, value, inside):
-        if among is None or not set(_texts(shown)).isdisjoint(among):
-            session.change(_SET_WORDS, question.replace(value, mark), filters.replace(inside, mark), number)
 
 
 def _row_of(one: Reading, number: int) -> Mapping[str, str | int]:
@@ -119,48 +76,3 @@ def _row_of(one: Reading, number: int) -> Mapping[str, str | int]:
         "outcome": one.outcome.value,
         "tokens": one.tokens,
     }
-
-
-def _reading(row: Row) -> Reading | None:
-    """Return the reading of a row, None if no version of this program writes such a one."""
-    namespace, at, session, client, way, asked, question, filters, shown, matched, outcome, tokens, number = row
-    words = (_word(Way, way), _word(Asked, asked), _word(Outcome, outcome))
-    if words[0] is None or words[1] is None or words[2] is None:
-        return None
-    return Reading(
-        number=number,
-        at=nearest_moment(at),
-        namespace=namespace,
-        session=session,
-        client=client,
-        way=words[0],
-        asked=words[1],
-        question=question,
-        filters=readable_object(filters) or {},
-        shown=tuple(map(MemoryId, _texts(shown))),
-        matched=max(matched, 0),
-        outcome=words[2],
-        tokens=max(tokens, 0),
-    )
-
-
-def _word(kind: type[_Word], stored: str) -> _Word | None:
-    try:
-        return kind(stored)
-    except ValueError:
-        return None
-
-
-def _texts(stored: str) -> Sequence[str]:
-    try:
-        return texts_from_json(stored)
-    except ValueError:
-        return ()
-
-
-def _names_any(shown: str, ids: frozenset[MemoryId]) -> bool:
-    """Return whether a stored list names some ids; one that cannot be read may name anything."""
-    try:
-        return not ids.isdisjoint(texts_from_json(shown))
-    except ValueError:
-        return True

@@ -134,7 +134,7 @@ M004_NAMES_AND_DAYS = Migration(
 # What words tell about the user, made anew together with terms, names and days.
 M005_ASPECTS = Migration(5, "aspects", ("ALTER TABLE memory ADD COLUMN aspects BIGINT DEFAULT 0",))
 
-# The key of the store's terms (`hybrid_memory.terms`): one row, which whoever opens the store makes where it is missing, because
+# The key of the store's terms (`hybrid_memory.language.terms`): one row, which whoever opens the store makes where it is missing, because
 # it is drawn at random (`hybrid_memory.store.duck.term_key`).
 _TERM_KEY = ("CREATE TABLE term_key (number UBIGINT NOT NULL)",)
 
@@ -230,7 +230,7 @@ M008_SEEING = Migration(
     ),
 )
 
-# The vectors of a memory's passages (`hybrid_memory.passage_vectors`); memories that are there get theirs when they are embedded anew.
+# The vectors of a memory's passages (`embedding.passages`); those of stored memories come with their next vector.
 M009_PASSAGES = Migration(9, "passages", (), Template("ALTER TABLE vector_$number ADD COLUMN passages BLOB"))
 
 MIGRATIONS: tuple[Migration, ...] = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -11,17 +13,23 @@ import duckdb
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.pandas_lookup import without_pandas
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement
+from hybrid_memory.store.encoding import to_json
+from hybrid_memory.store.sql.session import Row
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Row = tuple[Any, ...]
-
 _BEGIN = "BEGIN TRANSACTION"
 _COMMIT = "COMMIT"
 _ROLLBACK = "ROLLBACK"
 _PLAIN_PLANS = "PRAGMA disable_optimizer"
+
+# What statements of `store.sql` have, and DuckDB has not: lists come as JSON, which costs less than one of Python's.
+_AMONG = re.compile(r"= ANY \((\$\d+::(?:text|bigint)\[\])\)")
+_LIST = re.compile(r"(\$\d+)::(text|bigint)\[\]")
+_JSON_TYPES = {"text": "VARCHAR", "bigint": "BIGINT"}
+_PLACE = re.compile(r"\bplace\b")
 
 
 class SqlSession:
@@ -60,6 +68,7 @@ class SqlSession:
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """Return all rows of a query."""
+        statement, values = _in_duckdb(statement, values)
         with translated():
             self._execute(statement, values)
             found: list[Row] = self._cursor.fetchall()
@@ -82,6 +91,10 @@ class SqlSession:
         """Run an INSERT, UPDATE or DELETE; returns how many rows it touched."""
         found = self.rows(statement, *values)
         return int(found[0][0]) if found else 0
+
+    def send(self, statement: str, *values: Any) -> None:
+        """Run a statement of which nothing is wanted back."""
+        self.rows(statement, *values)
 
     def columns(self, statement: str, *values: Any) -> dict[str, NDArray[np.generic]]:
         """Return the columns of a query as arrays, masked where they hold NULL."""
@@ -137,3 +150,21 @@ class SqlSession:
             parsed = self._parsed[statement] = self._cursor.extract_statements(statement)[0]
         with without_pandas:
             self._cursor.execute(parsed, values)
+
+
+def _in_duckdb(statement: str, values: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return a statement of `store.sql` as DuckDB takes it, and any other as it is."""
+    own = _with_json_lists(statement)
+    if own is None:
+        return statement, values
+    return own, tuple(to_json(one) if isinstance(one, list) else one for one in values)
+
+
+@cache
+def _with_json_lists(statement: str) -> str | None:
+    """Return a statement with lists as JSON and the name of the column that orders rows; None if there is no list in it."""
+    if not _LIST.search(statement):
+        return None
+    statement = _AMONG.sub(r"IN (SELECT unnest(\1))", statement)
+    statement = _LIST.sub(lambda found: f"""from_json({found[1]}, '["{_JSON_TYPES[found[2]]}"]')""", statement)
+    return _PLACE.sub("rowid", statement)

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, from_micros, to_micros
 from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.language.terms import TermHasher
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import ConversationEntry, StoreInfo, VectorIndex
-from hybrid_memory.store.duck import review_table, tables
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap
-from hybrid_memory.store.duck.list_table import ids_beginning, linked_to, list_memories
+from hybrid_memory.store.duck.list_table import ids_beginning, linked_to, list_memories, to_review, with_terms
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.reading_table import DuckReadings
 from hybrid_memory.store.duck.recovery import quarantine
@@ -31,7 +32,6 @@ from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_data
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.term_key import read_term_key
-from hybrid_memory.store.duck.undo_table import read_undos
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
@@ -40,6 +40,8 @@ from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.findings import Report
 from hybrid_memory.store.neighbours import Follower, Lease, News, OtherHub, OwnLease
 from hybrid_memory.store.snapshots import NO_LIMIT, Snapshot
+from hybrid_memory.store.sql.rows import result_of
+from hybrid_memory.store.sql.undo import read_undos
 from hybrid_memory.store.writing import (
     PLAIN_CODEC,
     BufferState,
@@ -52,7 +54,6 @@ from hybrid_memory.store.writing import (
     ResultCodec,
     UndoRecord,
 )
-from hybrid_memory.terms import TermHasher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -395,7 +396,7 @@ class DuckStore:
             return None
         with self._engine.reading() as session:
             done = tables.read_request(session, key)
-            return tables.result_of(done) if done and done.namespace == namespace else None
+            return result_of(done) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""
@@ -410,14 +411,14 @@ class DuckStore:
     def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> Mapping[tuple[str, MemoryId], Reason]:
         """Return the memories that are doubtful, the most pressing first, and why."""
         with self._engine.snapshot() as session:
-            return review_table.to_review(session, namespaces, wanted)
+            return to_review(session, namespaces, wanted)
 
     def with_terms(
         self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
     ) -> Sequence[tuple[str, MemoryId]]:
         """Return namespace and id of the newest current memories that have one of some terms."""
         with self._engine.reading() as session:
-            return review_table.with_terms(session, namespaces, terms, now, limit)
+            return with_terms(session, namespaces, terms, now, limit)
 
     def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
         """Return what undoes the newest acts, or the one of an id."""

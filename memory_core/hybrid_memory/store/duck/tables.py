@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import ConstraintViolation, LogTrimmed
-from hybrid_memory.model import Json, MemoryId, Usage
+from hybrid_memory.errors import LogTrimmed
+from hybrid_memory.model import MemoryId, Usage
 from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.audit_chain import (
     SALT_BYTES,
@@ -25,12 +24,12 @@ from hybrid_memory.store.audit_chain import (
     check_chain,
 )
 from hybrid_memory.store.base import ConversationEntry
-from hybrid_memory.store.duck.memory_table import existing_ids
-from hybrid_memory.store.duck.sql_session import Row, SqlSession
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import Head, PinnedEmbedder, WriterCache
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, to_json
-from hybrid_memory.store.memory_fields import MOST, object_from_json
+from hybrid_memory.store.memory_fields import MOST
 from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.sql.rows import StoredRequest, buffer_of, entry_of, existing_ids, readable_object
 from hybrid_memory.store.writing import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
 
 # A position that no counting reaches is none: the next one could not be counted.
@@ -122,16 +121,6 @@ _ENTRY_INSERT = "INSERT INTO entry (body, namespace, conversation, kind, number)
 _ENTRIES = "SELECT number, body FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? ORDER BY number"
 _NUMBERS = "SELECT number FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? AND number < ?"
 _ENTRIES_DELETE = "DELETE FROM entry WHERE namespace = ? AND conversation = ? AND kind = ?"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRequest:
-    """What a request led to."""
-
-    namespace: str
-    result: str
-    position: int
-    at: datetime
 
 
 def read_head(session: SqlSession, namespace: str) -> Head:
@@ -265,14 +254,14 @@ def namespaces_with_log(session: SqlSession) -> list[str]:
 
 def read_history(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> list[LogEntry]:
     """Return all entries of some memories in order."""
-    return [_entry(row) for row in session.rows(_LOG_OF_IDS, namespace, to_json(list(ids)))]
+    return [entry_of(row) for row in session.rows(_LOG_OF_IDS, namespace, to_json(list(ids)))]
 
 
 def read_log(session: SqlSession, namespace: str, after: int, limit: int) -> list[LogEntry]:
     """Return entries behind ``after`` in order; raises `LogTrimmed`."""
     if after + 1 < read_head(session, namespace).trimmed_before:
         raise LogTrimmed("the change log no longer reaches back that far; load a snapshot")
-    return [_entry(row) for row in session.rows(_LOG, namespace, after, max(limit, 0))]
+    return [entry_of(row) for row in session.rows(_LOG, namespace, after, max(limit, 0))]
 
 
 def read_request(session: SqlSession, key: RequestKey) -> StoredRequest | None:
@@ -310,12 +299,12 @@ def forget_old_requests(session: SqlSession, reads: SqlSession, cache: WriterCac
 def read_buffer(session: SqlSession, namespace: str, name: str, agent: str) -> BufferState | None:
     """Return the buffers of one session's agent."""
     row = session.row(_BUFFER, namespace, name, agent)
-    return _buffer(row) if row else None
+    return buffer_of(row) if row else None
 
 
 def read_buffers(session: SqlSession, namespace: str) -> list[BufferState]:
     """Return all buffers of a namespace by session and agent."""
-    found = [_buffer(row) for row in session.rows(_BUFFERS, namespace)]
+    found = [buffer_of(row) for row in session.rows(_BUFFERS, namespace)]
     return sorted(found, key=lambda buffer: (buffer.session, buffer.agent))
 
 
@@ -409,46 +398,3 @@ def read_entries(session: SqlSession, place: tuple[str, str, str]) -> list[Conve
 def remove_entries(session: SqlSession, place: tuple[str, str, str]) -> int:
     """Remove the entries at a place; the counter stays, so no number comes twice."""
     return session.change(_ENTRIES_DELETE, *place)
-
-
-def readable_object(text: str) -> Mapping[str, Json] | None:
-    """Return the JSON object of a stored text, None where it is none."""
-    try:
-        return object_from_json(text)
-    except ValueError:
-        return None
-
-
-def result_of(done: StoredRequest) -> Mapping[str, Json]:
-    """Return what a request led to.
-
-    Raises:
-        ConstraintViolation: it cannot be read. The request was done, so it is not done again.
-    """
-    result = readable_object(done.result)
-    if result is None:
-        raise ConstraintViolation("this request was done before, and its result cannot be read; make a new one")
-    return result
-
-
-# A line of the log or a buffer that nobody could have written is taken for the nearest that somebody could: followers look at the
-# memory itself, and what a buffer holds is looked at where it is used.
-def _entry(row: Row) -> LogEntry:
-    return LogEntry(
-        position=row[0],
-        change=_CHANGES.get(row[1], ChangeType.UPDATE),
-        id=MemoryId(row[2]),
-        rev=row[3],
-        at=nearest_moment(row[4]),
-        actor=row[5],
-        action=row[6],
-        digest=row[7],
-        note=row[8],
-    )
-
-
-_CHANGES = {change.value: change for change in ChangeType}
-
-
-def _buffer(row: Row) -> BufferState:
-    return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=nearest_moment(row[3]))

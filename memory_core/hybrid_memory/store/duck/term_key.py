@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreDamaged
+from hybrid_memory.language.terms import KEY_BITS
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
-from hybrid_memory.terms import KEY_BITS
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import RandomSource

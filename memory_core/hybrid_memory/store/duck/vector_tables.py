@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.embedding.passages import are_sound
 from hybrid_memory.model import MemoryId
-from hybrid_memory.passage_vectors import are_sound
 from hybrid_memory.store.column_batches import finite_vectors, pack_ids, split_ids
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder

@@ -19,13 +19,14 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.engine import Transaction
 from hybrid_memory.store.duck.memory_table import insert_memory, memories_by_id, read_members, set_tiers, update_memory
 from hybrid_memory.store.duck.sql_session import SqlSession
-from hybrid_memory.store.duck.tables import StoredRequest
-from hybrid_memory.store.duck.undo_table import keep_undo, read_undo
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head, LruCache, WriterCache
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
 from hybrid_memory.store.snapshots import NO_LIMIT
+from hybrid_memory.store.sql.rows import StoredRequest, result_of
+from hybrid_memory.store.sql.undo import SPARE_UNDOS, keep_undo, read_undo
 from hybrid_memory.store.writing import (
+    KEPT_UNDOS,
     BufferState,
     CommitResult,
     Decision,
@@ -38,6 +39,14 @@ from hybrid_memory.store.writing import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_UNDOS = "SELECT count(*) FROM undo WHERE namespace = ?"
+# Rows are never changed, so the place of one tells which is older.
+_PRUNE_UNDOS = """
+    DELETE FROM undo WHERE namespace = $1 AND rowid IN (
+        SELECT rowid FROM undo WHERE namespace = $1 ORDER BY rowid LIMIT $2
+    )
+"""
 
 
 class DuckWriteView:
@@ -140,7 +149,7 @@ def replay(transaction: Transaction, namespace: str, key: RequestKey, codec: Res
         return None
     if done.namespace != namespace:
         raise ConstraintViolation("this request was made for another namespace")
-    result = codec.decode(tables.result_of(done))
+    result = codec.decode(result_of(done))
     return CommitResult(result=result, position=done.position, at=done.at, replayed=True)
 
 
@@ -176,7 +185,10 @@ def decide_and_apply(
     if changes.log or batch.buffers or batch.uses or key is not None:
         tables.advance(cache, namespace, position, to_micros(now))
     if batch.undo is not None or batch.undone is not None:
-        keep_undo(session, transaction.reads, namespace, batch, now)
+        keep_undo(session, namespace, batch, now)
+        over = transaction.reads.rows(_UNDOS, namespace)[0][0] + 1 - KEPT_UNDOS
+        if batch.undo is not None and over > SPARE_UNDOS:
+            session.change(_PRUNE_UNDOS, namespace, over)
     # 3. The result of a request with a key, in the same transaction: a repeat finds it exactly if the write happened.
     if key is not None:
         stored = object_to_json(codec.encode(batch.result))
@@ -209,7 +221,8 @@ def _write_memories(session: SqlSession, cache: WriterCache, namespace: str, cha
     for memory in changes.memories.values():
         cache.note(memory)
     if changes.removed:
-        from hybrid_memory.store.duck.purge_rows import remove_rows
+        from hybrid_memory.store.duck.own import DUCK
+        from hybrid_memory.store.sql.purging import remove_rows
 
-        remove_rows(session, namespace, [memory.id for memory in changes.removed])
+        remove_rows(session, DUCK, namespace, [memory.id for memory in changes.removed])
         cache.members, cache.memories = LruCache(), LruCache()  # the next write reads what it needs

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, never_back
 from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.language.terms import KEY_BITS, TermHasher
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, LogHead, chained, check_chain
@@ -46,7 +47,6 @@ from hybrid_memory.store.writing import (
     ResultCodec,
     UndoRecord,
 )
-from hybrid_memory.terms import KEY_BITS, TermHasher
 
 if TYPE_CHECKING:
     import numpy as np

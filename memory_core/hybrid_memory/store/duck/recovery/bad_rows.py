@@ -26,10 +26,10 @@ from hybrid_memory.store.duck.recovery.odd_rows import (
     mend_odd_rows,
 )
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
-from hybrid_memory.store.duck.tables import readable_object
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS, MOST, PLAIN_TYPES, TEXT
 from hybrid_memory.store.odd_rows import OddRows, find_odd_rows
+from hybrid_memory.store.sql.rows import readable_object
 
 if TYPE_CHECKING:
     from pathlib import Path

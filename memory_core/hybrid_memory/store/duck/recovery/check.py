@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import MOST_CARRIED, ahead_of_clock, to_micros
 from hybrid_memory.errors import HybridMemoryError, StoreClosed
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
@@ -28,7 +29,6 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE, set_aside
 from hybrid_memory.store.odd_rows import takes_all
-from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Engine

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language.text import content_hash
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.odd_rows import OddRows, RowKey
 from hybrid_memory.store.writing import ChangeType, LogEntry
-from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +42,7 @@ IMPORTED_AS_TOLD = Template("""
     SELECT DISTINCT namespace, id FROM ${prefix}log
     WHERE change = 'put' AND (action = 'sync' OR starts_with(action, 'import ') AND ends_with(note, 'trust agent'))
 """)
-"""The memories that came in as what the person told other assistants (`hybrid_memory.admin.record_import`), here or on another machine."""
+"""The memories that came in as what the person told other assistants, here or on another machine."""
 CONFIRMED_BY_A_PERSON = Template("""
     SELECT DISTINCT namespace, id FROM ${prefix}log
     WHERE contains(note, 'to confirmed')

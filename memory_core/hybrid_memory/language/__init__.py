@@ -1,0 +1,1 @@
+"""Words and characters: texts, terms, names and the languages they are in. Pure."""

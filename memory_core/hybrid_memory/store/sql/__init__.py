@@ -1,0 +1,1 @@
+"""Tables that every SQL store has: statements and decoding that are the same whichever engine runs them."""

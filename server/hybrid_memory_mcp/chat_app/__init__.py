@@ -1,1 +1,0 @@
-"""What is seen of the memory inside a chat: one HTML document without any address of its own, made of the parts in this folder."""
