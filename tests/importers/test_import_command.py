@@ -534,4 +534,4 @@ def test_what_is_here_in_a_longer_form_is_said_so(tmp_path, home):
     assert (first["stored"], first["left_out"]) == (1, {"said in a longer statement that comes in": 1})
     assert asked("import", tmp_path / "b.md", "--home", home, "--mine", "--yes")["stored"] == 0
     shown = run("import", tmp_path / "c.md", "--home", home, "--mine", "--yes").output
-    assert "1  here already in a longer form" in shown
+    assert shown.index("What stays out: 1") < shown.index("1  here already in a longer form")
