@@ -70,7 +70,7 @@ def whole_id(given: str, ids_beginning: Callable[[str, int], Sequence[MemoryId]]
         return found[0]
     if len(text) < SHORTEST_BEGINNING:
         raise InvalidInput(
-            "id", f"give one that `list` or `recall` shows, or its first characters ({SHORTEST_BEGINNING} or more)"
+            "id", f"give at least the first {SHORTEST_BEGINNING} characters of one, as `list` or `recall` shows it"
         )
     found = ids_beginning(text, _TOLD_IDS + 1) or ids_beginning(text.lower(), _TOLD_IDS + 1)
     found = list(filter(is_id, found))
