@@ -146,7 +146,7 @@ def test_also_where_that_one_is_in_the_message_before() -> None:
 def test_a_correction_in_ordinary_words_takes_the_place_of_what_it_corrects(first: str, then: str) -> None:
     old, new = chosen([message(first), message(then + ".", 1)])
     assert new.supersedes == (old.record.key, old.part)
-    assert new.text == f"{first} {then.removeprefix('Change of plan: ')}"
+    assert new.text == f"{first} {then}"
 
 
 def test_a_small_number_that_is_denied_takes_no_place_of_what_has_that_number_for_another_reason() -> None:

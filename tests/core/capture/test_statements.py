@@ -19,7 +19,7 @@ def kept(*texts):
         ("btw I prefer tabs", "I prefer tabs", "preference"),
         ("always use pnpm here", "always use pnpm here", "preference"),
         ("let's go with Postgres", "let's go with Postgres", "decision"),
-        ("I'm flying to Lisbon on 3 May, can you help me pack?", "I'm flying to Lisbon on 3 May", "plan"),
+        ("we decided on Postgres, can you set it up?", "we decided on Postgres", "decision"),
         ("no, the meeting is on Thursday, not Tuesday", "the meeting is on Thursday, not Tuesday", "correction"),
         ("ok so my sister Ana is allergic to peanuts", "my sister Ana is allergic to peanuts", "fact"),
         ("please remember that the door sticks in winter", "the door sticks in winter", "fact"),
