@@ -69,7 +69,9 @@ def whole_id(given: str, ids_beginning: Callable[[str, int], Sequence[MemoryId]]
     if text != given and (found := ids_beginning(text, 1)) and found[0] == text and is_id(text):
         return found[0]
     if len(text) < SHORTEST_BEGINNING:
-        raise InvalidInput("id", f"give at least the first {SHORTEST_BEGINNING} characters of one, or the whole of it")
+        raise InvalidInput(
+            "id", f"give at least the first {SHORTEST_BEGINNING} characters of one, as `list` or `recall` shows it"
+        )
     found = ids_beginning(text, _TOLD_IDS + 1) or ids_beginning(text.lower(), _TOLD_IDS + 1)
     found = list(filter(is_id, found))
     if not found:

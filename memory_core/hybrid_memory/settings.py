@@ -191,7 +191,10 @@ class StoreSettings(_OfVariables):
         description="What somebody decided to keep goes to long-term when it leaves; false: it has to earn that.",
     )
     episode_days: float = Field(
-        90, ge=0, le=36_500, description="Days for which what you said in passing is kept; 0 keeps nothing of it."
+        90,
+        ge=0,
+        le=36_500,
+        description="Days for which what you said in passing is kept, then deleted; 0 keeps nothing of it.",
     )
     keep_backups: int = Field(10, ge=1, le=10_000, description="Backups kept in the store's folder; the oldest go.")
     keep_readings: int = Field(

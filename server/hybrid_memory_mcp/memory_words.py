@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 PROBABLY_UNKNOWN = "Probably nothing is known about this. Closest:"
 
+KIND_NAMES = {"episode": "said in passing"}
+"""What kinds of memories are called, where that is another word than their name in JSON."""
+
 TIER_NAMES = {
     "sensory": "just heard",
     "short_term": "in mind",

@@ -8,6 +8,7 @@ from hybrid_memory.project_names import PREFIX
 from hybrid_memory_mcp.cli.output import say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from hybrid_memory_importers.plan import Plan
@@ -66,11 +67,15 @@ def say_plan(values: dict[str, Any]) -> None:
     if values["new"]:
         _say_what_comes(values)
     _say_counts(values)
-    if values["left_out"]:
+    stays_out = {
+        "here already": values["here_already"] - values["in_longer_form"],
+        "here already in a longer form": values["in_longer_form"],
+        "said more than once, taken once": values["repeated"],
+    }
+    if out := sum(stays_out.values()) + sum(values["left_out"].values()):
         say("")
-        say(f"What stays out: {sum(values['left_out'].values()):,}")
-        for reason, count in list(values["left_out"].items())[:_REASONS_SHOWN]:
-            say(f"  {count:>9,}  {reason}")
+        say(f"What stays out: {out:,}")
+        _say_each(stays_out | dict(list(values["left_out"].items())[:_REASONS_SHOWN]))
     say("")
 
 
@@ -127,9 +132,6 @@ def _places(values: dict[str, Any]) -> str:
 
 def _say_counts(values: dict[str, Any]) -> None:
     told = {
-        "here already": values["here_already"] - values["in_longer_form"],
-        "here already in a longer form": values["in_longer_form"],
-        "said more than once, taken once": values["repeated"],
         "corrected by a later one": values["corrected"],
         **{
             f"in the project {name.removeprefix(PREFIX)}, known there only (--namespace default: everywhere)": count
@@ -138,7 +140,11 @@ def _say_counts(values: dict[str, Any]) -> None:
         "with letters that cannot be read, since the file is not in UTF-8": values["unreadable"],
         "with what looks like a secret (`secrets` in config.toml says what is done about them)": values["secrets"],
     }
-    for what, count in told.items():
+    _say_each(told)
+
+
+def _say_each(counts: Mapping[str, int]) -> None:
+    for what, count in counts.items():
         if count:
             say(f"  {count:>9,}  {what}")
 

@@ -141,7 +141,7 @@ class Acts:
             scope,
             ids,
             lambda home, here, index: _as_act(
-                partial(decide_forget, here, home, self._lookups(index)), _forgotten("forget")
+                partial(decide_forget, here, home, self.lookups(index)), _forgotten("forget")
             ),
         )
 
@@ -205,7 +205,7 @@ class Acts:
             scope,
             request.ids,
             lambda home, here, index: partial(
-                decide_judge, replace(request, ids=tuple(here)), home, self._lookups(index)
+                decide_judge, replace(request, ids=tuple(here)), home, self.lookups(index)
             ),
         )
 
@@ -242,7 +242,7 @@ class Acts:
             if home == project:
                 return partial(decide_adopt, adopted, home)
             return _as_act(
-                partial(decide_forget, ids, home, self._lookups(index)), lambda *_: ActResult(action="adopt", ids=())
+                partial(decide_forget, ids, home, self.lookups(index)), lambda *_: ActResult(action="adopt", ids=())
             )
 
         # First where they come to: one that is killed between the two leaves a memory in both, and loses none.
@@ -267,7 +267,7 @@ class Acts:
             check_unchanged(record, self._store.get(record.namespace, ids_in(record)))
         found = {record.namespace for record in records}
         touched = [replace(scope, namespace=one, personal=None) for one in scope.namespaces if one in found]
-        return self._do(touched, lambda home, index: partial(decide_undo, undo, home, self._lookups(index)))
+        return self._do(touched, lambda home, index: partial(decide_undo, undo, home, self.lookups(index)))
 
     def recent(self, scope: Scope, *, limit: int = 20) -> tuple[PastAct, ...]:
         """Return the newest acts that can be undone, unless something has changed since; the newest first."""
@@ -279,6 +279,10 @@ class Acts:
             for one in records
             if one.at is not None
         )
+
+    def lookups(self, index: NamespaceIndex) -> Lookups:
+        """Return what decisions about acts look up in an index."""
+        return Lookups(partial(index.key_holders, now=self._writer.now()), index.replaced_by)
 
     # --- private ------------------------------------------------------------------------------------------------------
 
@@ -312,7 +316,7 @@ class Acts:
         done: list[ActResult] = []
         for home in touched:
             index = self._indexes.get(home.namespace)
-            act = undoable(decide(home, index), undo, self._lookups(index))
+            act = undoable(decide(home, index), undo, self.lookups(index))
             done.append(self._writer.commit(home.namespace, act, index).result)
         return done[0] if len(done) == 1 else _together(done)
 
@@ -320,7 +324,7 @@ class Acts:
         links = links_of(self._store, home, index, here)
 
         def restore(view: WriteView) -> WriteBatch:
-            return decide_restore(here, home, replace(self._lookups(index), linked_to=links(view)), view)
+            return decide_restore(here, home, replace(self.lookups(index), linked_to=links(view)), view)
 
         return _as_act(restore, _forgotten("restore"))
 
@@ -346,11 +350,8 @@ class Acts:
 
     def _with_its_key(self, index: NamespaceIndex, decide: Decision) -> Decision:
         """Return a decision whose new version is the only one of its authority under its key."""
-        holders_of = self._lookups(index).holders_of
+        holders_of = self.lookups(index).holders_of
         return lambda view: taking_the_key(decide(view), holders_of, view)
-
-    def _lookups(self, index: NamespaceIndex) -> Lookups:
-        return Lookups(partial(index.key_holders, now=self._writer.now()), index.replaced_by)
 
 
 def _decide_pins(ids: Sequence[MemoryId], pinned: bool, home: Scope, view: WriteView) -> WriteBatch:

@@ -29,6 +29,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.reflect import PreparedInsight
+from hybrid_memory.decisions.undo import undoable
 from hybrid_memory.decisions.write import WriteRules, decide_write, prefetch_of
 from hybrid_memory.embedding.registry import UNIVERSAL, check_spec, choose_embedders, embedder_of
 from hybrid_memory.encoding.text_encoder import TextEncoder
@@ -274,8 +275,12 @@ class MemoryService:
 
     @shared
     @idempotent(result_codec.WRITE)
-    def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
+    def write(
+        self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None, as_act: bool = False
+    ) -> WriteResult:
         """Remember a statement; durable and findable when this returns.
+
+        With ``as_act`` it is an act of the person, which `acts` can undo.
 
         Raises:
             InvalidInput: names the argument that is wrong.
@@ -298,16 +303,22 @@ class MemoryService:
         here = (one.memory.id for one in changed if one.memory.namespace == home.namespace)
         prepared = replace(prepared, contradicts=next(here, None))
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
-        decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
+        undo = str(self._commits.new_id(now)) if as_act else None
+
+        def decision(prepared: PreparedWrite) -> Decision:
+            decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
+            return decide if undo is None else undoable(decide, undo, self.acts.lookups(index))
+
         prefetch = prefetch_of(prepared)
         try:
-            written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE, prefetch=prefetch)
+            written = self._commits.commit(
+                home.namespace, key, decision(prepared), result_codec.WRITE, prefetch=prefetch
+            )
         except LogTrimmed:  # this hub was away for long, and what it prepared is of a time that the log no longer tells
             self._index_cache.load_again(home.namespace, index)
             again = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
             prepared = replace(again, contradicts=prepared.contradicts)
-            decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
-            written = self._commits.commit(home.namespace, key, decide, result_codec.WRITE)
+            written = self._commits.commit(home.namespace, key, decision(prepared), result_codec.WRITE)
         result: WriteResult = written.result
         # The decision may have counted the statement on a memory that was found: that one is the result.
         others = (one for one in changed if one.is_sure and one.memory.id != result.id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory_mcp.admin.acting import act
 
 if TYPE_CHECKING:
+    from hybrid_memory.service.memory_service import MemoryService
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 
@@ -20,7 +21,16 @@ def do(request: OperationRequest) -> dict[str, Any]:
 
 
 def recent(request: OperationRequest) -> dict[str, Any]:
-    """Return the newest acts that can be undone; the argument is ``limit``."""
+    """Return the newest acts that can be undone, each with the ``text`` of its first memory; the argument is ``limit``."""
     scope = replace(request.scope, personal=request.arguments.get("personal"))
-    found = request.run(lambda service: service.acts.recent(scope, limit=int(request.arguments["limit"])))
-    return {"acts": [asdict(one) | {"at": one.at.isoformat()} for one in found]}
+
+    def work(service: MemoryService) -> list[dict[str, Any]]:
+        acts = service.acts.recent(scope, limit=int(request.arguments["limit"]))
+        found = service.revealed(scope, [act.ids[0] for act in acts if act.ids])
+        texts = {one.id: service.secrets.shown(one).content for one in found.values()}
+        return [
+            asdict(act) | {"at": act.at.isoformat(), "text": texts.get(act.ids[0], "") if act.ids else ""}
+            for act in acts
+        ]
+
+    return {"acts": request.run(work)}

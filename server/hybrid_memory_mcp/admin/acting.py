@@ -138,9 +138,12 @@ def act(
     if verb not in _VERBS:
         raise InvalidInput("verb", f"is one of {', '.join(_VERBS)}")
     result = _VERBS[verb](service.acts, _Given(given, service, scope, zone))
-    found = service.revealed(scope, result.ids[:_MOST_SHOWN])
+    ids = result.ids or (
+        result.before if verb == UNDO else ()
+    )  # what an undo has taken away, where it brings nothing back
+    found = service.revealed(scope, ids[:_MOST_SHOWN])
     now = service.now()
-    shown = [found[one] for one in result.ids if one in found]
+    shown = [found[one] for one in ids if one in found]
     return {
         "done": _in_words(verb, given, result),
         "verb": verb,

@@ -72,7 +72,9 @@ def recall(request: OperationRequest) -> dict[str, Any]:
             "id": hit.memory.id,
             "namespace": hit.memory.namespace,
             "created_at": hit.memory.created_at.isoformat(),
+            "occurred_at": None if hit.memory.occurred_at is None else hit.memory.occurred_at.isoformat(),
             "when": (hit.memory.occurred_at or hit.memory.created_at).isoformat(),
+            "kind": hit.memory.kind.value,
             "tier": hit.memory.tier.value,
             "origin": hit.memory.origin.value,
             "content": texts.get(hit.memory.id, hit.memory.content),
@@ -108,7 +110,7 @@ def remember(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         service.load_model(scope)  # else the first words of a new store wait for their vector until the next client
-        written = service.write(scope, statement)
+        written = service.write(scope, statement, as_act=True)
         related = _in_order(service, scope, [one.id for one in written.related])
         return {
             "memory": _told(service, request, _in_order(service, scope, [written.id]))[0],

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.model import Kind, MemoryId, Tier
 from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.writing import ChangeType
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
@@ -92,7 +92,7 @@ def _lately(service: MemoryService, request: ViewRequest, happened: Sequence[Hap
     ids = list(_newest(happened, since))[:_LOOKED_AT]
     found = service.revealed(request.scope, ids)
     newest = [told(service, request, found[one]) for one in ids if one in found]
-    current = [one for one in newest if one["state"] == MemoryState.CURRENT.value]
+    current = [one for one in newest if one["state"] == MemoryState.CURRENT.value and one["kind"] != Kind.EPISODE.value]
     return {"days": DAYS, **happenings.counted(happened, since), "newest": current[:_NEWEST]}
 
 

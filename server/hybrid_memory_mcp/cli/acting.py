@@ -14,10 +14,11 @@ from hybrid_memory_mcp.cli.arguments import ids_of, moment_of, text_of
 from hybrid_memory_mcp.cli.memories import Ids, Namespace, OneId, call_here
 from hybrid_memory_mcp.cli.memory_text import print_memories
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
-from hybrid_memory_mcp.cli.output import moment, note, print_json, say, shown
+from hybrid_memory_mcp.cli.output import moment, note, print_json, print_rows
 from hybrid_memory_mcp.cli.told import note_secrets, place_again
 
 _KEPT = 500  # acts that can be undone, at most
+_LISTED = 60  # characters of a memory in their list
 
 
 def correct(
@@ -111,7 +112,7 @@ def undo(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Undo what you did last to memories, here or on the page, unless something changed it since; typed again, what you did before.
+    """Undo what you remembered or changed last, here or on the page, unless something changed it since; typed again, what came before.
 
     What was undone is done again by `undo ACT`, with the ACT that the undo prints.
     """
@@ -151,7 +152,16 @@ def _list(acts: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print_json({"acts": acts})
         return
-    for one in acts:
-        say("\t".join((one["undo"], moment(one["at"]), one["action"], f"{len(one['ids'])}", shown(one["actor"]))))
     if not acts:
         note("nothing that was done here can be undone")
+        return
+    rows = [
+        (one["undo"], moment(one["at"]), one["action"], len(one["ids"]), _words(one.get("text", "")), one["actor"])
+        for one in acts
+    ]
+    print_rows(("act", "when", "what", "memories", "the first of them", "by"), rows)
+
+
+def _words(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LISTED else f"{line[: _LISTED - 1]}…"

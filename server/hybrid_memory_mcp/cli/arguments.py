@@ -35,7 +35,12 @@ class TextCommand(TyperCommand):
 
 def text_of(parts: Sequence[str]) -> str:
     """Return the text that a command was given: its words, or what stdin holds."""
-    return _read_stdin("the statement") if list(parts) == ["-"] else " ".join(parts).replace(_TEXT_MARK, "")
+    return _read_stdin("the statement") if list(parts) == ["-"] else unmarked(" ".join(parts))
+
+
+def unmarked(text: str) -> str:
+    """Return a text as it was typed, without what `TextCommand` marks in it."""
+    return text.replace(_TEXT_MARK, "")
 
 
 def ids_of(given: Sequence[str], *, may_be_none: bool = False) -> list[str]:

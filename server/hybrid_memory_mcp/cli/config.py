@@ -10,6 +10,7 @@ import typer
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory_mcp.cli.command_group import example, refuse_own_options
+from hybrid_memory_mcp.cli.given import TextCommand, unmarked
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import (
     cell,
@@ -60,6 +61,12 @@ _OFTEN = frozenset(  # what people turn, and where their memory lies; the rest i
 )
 _EMBEDDER = "embedder"
 _HOOKS = "hooks"  # a switch takes effect at once
+_EPISODES = "episode_days"
+_WHEN = "It holds from the next start of the memory's server, when its last client has left."
+_WHEN_OF_EPISODES = (
+    "With 0 nothing more is kept from now on. What is kept longer than this already is deleted for good at the next start of the "
+    "memory's server, when its last client has left."
+)
 
 
 def _names(incomplete: str) -> list[str]:
@@ -111,7 +118,7 @@ def get(name: Name, home: Home = None, as_json: AsJson = False) -> None:
     print_result(values, as_json, table)
 
 
-@app.command("set", epilog=example("config set hooks.capture off"))
+@app.command("set", cls=TextCommand, epilog=example("config set hooks.capture off"))
 def set_value(
     name: Name,
     value: Annotated[str, typer.Argument(metavar="VALUE")],
@@ -124,7 +131,7 @@ def set_value(
             "the embedder has a command of its own, which looks whether it works: hybrid-memory-mcp embedder use MODEL",
             param_hint="NAME",
         )
-    _change(name, _parsed(name, value), home, as_json=as_json)
+    _change(name, _parsed(name, unmarked(value)), home, as_json=as_json)
 
 
 @app.command(epilog=example("config unset keep_backups"))
@@ -185,7 +192,7 @@ def _change(name: str, changes: dict[str, Any], home: Path | None, *, as_json: b
         for one in found:
             say(f"{one.name} = {_written(one)} ({_source(one)})")
         if not name.startswith(_HOOKS):
-            say("It holds from the next start of the memory's server, when its last client has left.")
+            say(_WHEN_OF_EPISODES if name == _EPISODES else _WHEN)
 
     for one in overruled:
         note(f"{one.place} is set here and wins over the file", "yellow")
@@ -229,6 +236,8 @@ def _source(one: SettingState) -> str:
 def _written(one: SettingState) -> str:
     if one.value is None:
         return "not set"
+    if isinstance(one.value, float):
+        return str(one.value).removesuffix(".0")
     return str(one.value).lower() if isinstance(one.value, bool) else str(one.value)
 
 

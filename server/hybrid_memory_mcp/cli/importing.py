@@ -29,6 +29,7 @@ from hybrid_memory_mcp.cli.output import (
     say,
 )
 
+_LAST = "last"  # instead of an id
 _LONGEST_LINE = 1 << 26  # bytes that are read of a line to see what it is
 
 
@@ -101,7 +102,9 @@ def import_(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come in.")] = False,
     yes: Yes = False,
-    undo: Annotated[str | None, typer.Option("--undo", metavar="ID", help="Take an import back.")] = None,
+    undo: Annotated[
+        str | None, typer.Option("--undo", metavar="ID", help="Take an import back, by its ID; `last`: the newest.")
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show the imports, with their IDs.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -233,6 +236,11 @@ def _say_lines(done: dict[str, Any]) -> None:
 
 
 def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
+    if import_id == _LAST:
+        imports = call_or_exit(home, "imports")["imports"]
+        if not imports:
+            fail("nothing was imported, or all of it was undone", code="not_found")
+        import_id = imports[-1]["id"]
     done = call_or_exit(home, "import_undo", {"id": import_id})
 
     def table() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.project_names import namespace_name, project_of, shown_project
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, print_line, shown
-from hybrid_memory_mcp.memory_words import TIER_NAMES
+from hybrid_memory_mcp.memory_words import KIND_NAMES, TIER_NAMES
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -37,9 +37,9 @@ def print_memories(memories: Iterable[MemoryJson]) -> None:
         print_memory(one, marks_of(one))
 
 
-def print_memory(memory: MemoryJson, marks: Sequence[str], *, when: str | None = None) -> None:
-    """Print one memory with some remarks; ``when`` is the time that is told, that of the writing if None."""
-    told = moment(when or memory.get("created_at"))
+def print_memory(memory: MemoryJson, marks: Sequence[str]) -> None:
+    """Print one memory with some remarks, and the time of its writing."""
+    told = moment(memory.get("created_at"))
     text = shown(memory.get("content", ""))
     if not is_terminal():
         print_line("\t".join((shown(memory.get("id", "")), told, shown(", ".join(marks)), text)))
@@ -83,8 +83,8 @@ def tier_name(memory: MemoryJson) -> str:
 
 def marks_of(memory: MemoryJson) -> list[str]:
     """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its project, its tags."""
-    kind = memory.get("kind")
-    marks = [tier_name(memory) if kind == OBSERVATION else str(kind)]
+    kind = str(memory.get("kind", OBSERVATION))  # of a hit a hub that was started before an upgrade does not tell it
+    marks = [tier_name(memory) if kind == OBSERVATION else KIND_NAMES.get(kind, kind)]
     if memory.get("state") not in (None, CURRENT):
         marks.append(str(memory["state"]))
     happened = moment(memory.get("occurred_at"))[:_DAY]

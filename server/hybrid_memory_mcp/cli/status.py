@@ -32,7 +32,8 @@ def status(
     values["assistants"] = _assistants()
 
     def table() -> None:
-        rows = [*assistant_rows(values, _now()), *memory_rows(values, place, counted), *waiting_rows(values)]
+        now = _now()
+        rows = [*assistant_rows(values, now), *memory_rows(values, place, counted, now), *waiting_rows(values)]
         _print_grid([*rows, *where_rows(values), *(maker_rows(values, place) if verbose else ())])
 
     print_result(values, as_json, table)

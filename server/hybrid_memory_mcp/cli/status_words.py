@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory_mcp.cli import hooks, project
@@ -35,6 +35,8 @@ _TOLD = {  # in the lines before, or of no use to a person
 _CLIENT = ("pid", "namespace", "since", "requests")
 _TEXT = 60  # characters of a new memory
 _FIRST = "none yet; tell an assistant something that lasts, or `hybrid-memory-mcp remember TEXT`"
+_JUDGING = "none yet; what you said just now may still be judged, so look again in a minute"
+_SHORTLY = timedelta(minutes=1)
 _HAPPENED = {
     "learned": "learned",
     "corrected": "corrected",
@@ -93,7 +95,9 @@ def _ago(at: str, now: datetime) -> str:
     return relative(datetime.fromisoformat(at), now)
 
 
-def memory_rows(values: Mapping[str, Any], place: Place, counted: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def memory_rows(
+    values: Mapping[str, Any], place: Place, counted: Mapping[str, int], now: datetime
+) -> Iterator[tuple[str, str]]:
     """Say how much is kept, and what is new."""
     of_project = counted.get("memories", 0)
     kept = [
@@ -103,7 +107,7 @@ def memory_rows(values: Mapping[str, Any], place: Place, counted: Mapping[str, i
     kept += [count(insights, "insight")] if insights else []
     others = values.get("others")
     nothing = not (values["memories"] or insights or of_project or others)
-    yield "memories", _FIRST if nothing else "; ".join(kept)
+    yield "memories", "; ".join(kept) if not nothing else _JUDGING if _heard_just_now(values["hooks"], now) else _FIRST
     if others:
         yield "memories", others_in_words(others)
     if _is_special(place):
@@ -115,6 +119,10 @@ def memory_rows(values: Mapping[str, Any], place: Place, counted: Mapping[str, i
     for one in lately["newest"]:
         text = " ".join(one["content"].split())
         yield "newest", text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def _heard_just_now(switches: Mapping[str, Any], now: datetime) -> bool:
+    return any(now - datetime.fromisoformat(run["at"]) < _SHORTLY for run in switches["clients"].values())
 
 
 def waiting_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -132,7 +140,9 @@ def where_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Say where the memory lies, and what is not as usual: hooks that are off, other machines."""
     yield "store", _store_in_words(values["store"])
     switches = values["hooks"]
-    if switches["off_by"] or not all(switches[name] for name in hooks.SWITCHES):
+    if not (switches["off_by"] or any(switches[name] for name in hooks.SWITCHES)):
+        yield "hooks", "paused; `hybrid-memory-mcp config unset hooks` goes on"
+    elif switches["off_by"] or not all(switches[name] for name in hooks.SWITCHES):
         yield "hooks", hooks.switches_in_words(switches)
     for one in values["other_hubs"]:
         yield "also served by", one

@@ -280,8 +280,8 @@ def _print_hit(console: Console, hit: Mapping[str, Any]) -> None:
 
 def _marks(memory: Mapping[str, Any]) -> list[str]:
     """Return what is remarkable about a memory, its part of memory in plain words first."""
-    kind = [str(memory["kind"])] if memory["kind"] != Kind.OBSERVATION.value else []
-    return [tier_name(memory), *kind, *marks_of(memory)[1:]]
+    is_plain = memory["kind"] == Kind.OBSERVATION.value
+    return marks_of(memory) if is_plain else [tier_name(memory), *marks_of(memory)]
 
 
 def _print_head(console: Console, head: Text, remarks: str) -> None:

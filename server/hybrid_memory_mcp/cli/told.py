@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_mcp.cli.memory_text import print_memories, print_memory, tier_name
+from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory
 from hybrid_memory_mcp.cli.output import note, print_json
 from hybrid_memory_mcp.memory_words import PROBABLY_UNKNOWN
 from hybrid_memory_mcp.projects import ABOUT_ME
@@ -56,7 +56,7 @@ def print_recalled(result: Mapping[str, Any], *, as_json: bool, brief: bool) -> 
         note(PROBABLY_UNKNOWN)
         hits = hits[:_OF_THE_UNKNOWN]
     for hit in hits:
-        print_memory(hit, [*_judged(hit), tier_name(hit)], when=hit["when"])
+        print_memory(hit, [*_judged(hit), *marks_of(hit)])
     if not hits:
         note("nothing is remembered yet" if brief else "nothing is remembered about this")
     if (offline := result.get("offline_seconds")) is not None:

@@ -31,7 +31,7 @@ from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.service.corrections import keep
 from hybrid_memory.service.reading_journal import Shown
-from hybrid_memory.settings import hook_switches
+from hybrid_memory.settings import hook_switches, store_settings
 from hybrid_memory.store.readings import Way
 from hybrid_memory.store.reviewing import HOOK_SOURCE
 from hybrid_memory.store.writing import RequestKey
@@ -294,7 +294,7 @@ class _EventAtWork:
         kept = 0
         said = [Turn(turn.text, _moment(turn.at, now)) for turn in turns]
         announced = self._was_announced(batch, turns)
-        keeps_episodes = service.settings.episode_days > 0
+        keeps_episodes = self._keeps_episodes(service)
         for one in statements(said, fragments=True, announced=announced, gate=service.gate(), episodes=keeps_episodes):
             # What may be somebody else's words is not known elsewhere as the person's.
             scope = replace(at.scope, about_me_is_personal=False) if one.beside_others else at.scope
@@ -307,6 +307,13 @@ class _EventAtWork:
                 written = keep(service, scope, one, f"{HOOK_SOURCE}{batch.client}", key=key)
                 kept += written is not None and written.duplicate_of is None and not one.episode
         return kept
+
+    def _keeps_episodes(self, service: MemoryService) -> bool:
+        """Return whether what is said in passing is kept; ``config.toml`` is read again, so that switching it off holds at once."""
+        days = service.settings.episode_days
+        with suppress(InvalidInput):  # of another setting, and the next start says so
+            days = min(days, store_settings(self._home).episode_days)
+        return days > 0
 
     def _was_announced(self, batch: BatchTold, turns: list[TurnTold]) -> bool:
         """Return whether the message before these turns announced somebody else's words; notes what the last of them announces."""

@@ -178,7 +178,9 @@ def _assistant_line(here: Sequence[dict[str, Any]]) -> dict[str, str]:
     if not having:
         names = ", ".join(one["title"] for one in lacking)
         says = f"{names} does not have the memory." if len(lacking) == 1 else f"{names}: none of them has the memory."
-        return check_line("warn", says, "This command connects it.", "hybrid-memory-mcp install")
+        return check_line(
+            "note", says, "", "hybrid-memory-mcp install"
+        )  # perhaps on purpose, after `install --uninstall`
     says = f"{', '.join(having)} {'has' if len(having) == 1 else 'have'} the memory."
     if not lacking:
         return check_line("good", says)

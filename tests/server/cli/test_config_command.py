@@ -174,6 +174,18 @@ def test_who_sets_what_a_variable_overrules_is_told(home, monkeypatch):
     assert "wins over the file" in run(home, "set", "keep_backups", "30").stderr
 
 
+def test_how_long_episodes_are_kept_is_answered_with_what_is_deleted(home):
+    answer = run(home, "set", "episode_days", "0").stdout
+    assert answer.startswith("episode_days = 0 (")
+    assert "nothing more is kept from now on" in answer
+    assert "deleted for good" in answer
+
+
+def test_a_number_below_zero_is_a_value_and_is_refused_with_the_range(home):
+    refused = run(home, "set", "episode_days", "-1")
+    assert (refused.exit_code, "must be at least 0" in refused.stderr) == (2, True), refused.stderr
+
+
 def test_a_value_is_got_for_scripts(home):
     assert run(home, "get", "keep_backups").stdout == "3\n"
     assert run(home, "get", "alpha").stdout == "not set\n"

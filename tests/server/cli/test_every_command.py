@@ -85,7 +85,7 @@ ROWS: dict[str, Row | Apart] = {
     "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
     "config": Row("", "keep_backups", "--no-such"),
     "config get": Row("keep_backups", "10", "no-such", 1, "invalid_input"),
-    "config set": Row("episode_days 30", "episode_days = 30.0", "keep_backups 0"),
+    "config set": Row("episode_days 30", "episode_days = 30", "keep_backups 0"),
     "config unset": Row("episode_days", "episode_days = 90", "no-such"),
     "embedder list": Row("--here", "static", "--no-such"),
     "embedder status": Row("", "vectors of", "--no-such"),

@@ -127,6 +127,34 @@ def test_what_can_be_undone_is_listed_with_who_did_it(memory, done):
     assert (act["action"], act["actor"]) == ("pin", "command line")
 
 
+def test_an_undo_after_remember_takes_back_what_was_remembered_and_nothing_older(memory, done):
+    one = memory.keep("Ada lives in Rome").id
+    done("correct", one, "Ada lives in Oslo")
+    memory.clock.advance(seconds=1)
+    done("remember", "Grace plays the cello")
+    undone = done("undo")
+    assert [(each["content"], each["state"]) for each in undone["memories"]] == [("Grace plays the cello", "forgotten")]
+    assert listed(done) == ["Ada lives in Oslo"]
+    done("undo", undone["undo"])
+    assert sorted(listed(done)) == ["Ada lives in Oslo", "Grace plays the cello"]
+
+
+def test_an_undo_after_remember_leaves_everything_as_it_was(memory, done):
+    memory.keep("The violin hangs in the hall")
+    memory.keep("Grace plays the cello")
+    before = done("list")["memories"]
+    memory.clock.advance(seconds=1)
+    done("remember", "The violin hangs in the attic")
+    done("undo")
+    assert done("list")["memories"] == before
+
+
+def test_what_can_be_undone_is_listed_with_its_words(done, run):
+    done("remember", "Grace plays the cello")
+    (line,) = run("undo", "--list").stdout.splitlines()
+    assert line.split("\t")[2:] == ["remember", "1", "Grace plays the cello", "command line"]
+
+
 def test_where_nothing_was_done_nothing_is_undone(done):
     assert done("undo")["done"] is None
 
@@ -391,6 +419,21 @@ def test_recall_takes_a_question_without_quotes_and_gives_ids(run, done, memory)
     one = memory.keep("The violin is in the attic")
     assert run("recall", "where", "is", "the", "violin").stdout.startswith(f"{one.id}\t")
     assert done("recall", "where is the violin")["hits"][0]["id"] == one.id
+
+
+def test_recall_shows_a_memory_as_list_does(run, memory):
+    said_at = memory.clock.now()
+    memory.clock.advance(seconds=61)
+    memory.keep("The violin is in the attic", occurred_at=said_at, namespace="project:acme")
+    memory.keep("The piano was sold", occurred_at=datetime(2020, 1, 5, 12, tzinfo=UTC), namespace="project:acme")
+    memory.keep("The cello is out of tune again", episode=True, namespace="project:acme")
+    listed = run("list", "--all", "--namespace", "project:acme").stdout.splitlines()
+    found = [
+        run("recall", word, "--limit", "1", "--namespace", "project:acme").stdout
+        for word in ("cello", "piano", "violin")
+    ]
+    assert found == [f"{line}\n" for line in listed]
+    assert ["said in passing" in line for line in listed] == [True, False, False]
 
 
 def test_recall_is_narrowed_by_what_is_asked(done, memory):

@@ -88,6 +88,12 @@ def test_the_newest_are_those_that_hold_and_are_not_older_than_a_week(status, sa
     assert (lately["learned"], lately["forgotten"]) == (2, 1)
 
 
+def test_what_was_said_in_passing_is_not_among_the_newest_as_no_list_has_it(status, say):
+    kept = say("Ada keeps bees.")
+    say("It rained all morning.", memory_type=MemoryType.SHORT_TERM, episode=True)
+    assert [one["id"] for one in status()["lately"]["newest"]] == [kept]
+
+
 def test_what_waits_is_counted_by_its_reason(status, say):
     say("Ada keeps bees.")
     say("Ada keeps wasps.", origin=Origin.TOOL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -99,18 +99,24 @@ def test_no_assistant_at_all_is_told_how_to_begin():
 
 
 def test_what_did_not_happen_and_what_is_not_there_is_not_counted_out(nowhere):
-    assert said(memory_rows(VALUES | {"memories": 1}, nowhere, {})) == ["memories: 1"]
+    assert said(memory_rows(VALUES | {"memories": 1}, nowhere, {}, NOW)) == ["memories: 1"]
 
 
 def test_where_nothing_is_kept_yet_it_says_what_to_do_next(nowhere):
-    (row,) = said(memory_rows(VALUES, nowhere, {}))
+    (row,) = said(memory_rows(VALUES, nowhere, {}, NOW))
     assert row.startswith("memories: none yet; ")
     assert "`hybrid-memory-mcp remember TEXT`" in row
 
 
+def test_where_a_hook_heard_something_just_now_nothing_yet_is_not_the_last_word(nowhere):
+    hooks = VALUES["hooks"] | {"clients": {"codex": {"at": (NOW - timedelta(seconds=5)).isoformat()}}}
+    (row,) = said(memory_rows(VALUES | {"hooks": hooks}, nowhere, {}, NOW))
+    assert row == "memories: none yet; what you said just now may still be judged, so look again in a minute"
+
+
 def test_what_is_new_is_told_in_words_with_the_newest(nowhere):
     lately = VALUES["lately"] | {"learned": 2, "kept": 1, "newest": [{"content": "Ada keeps bees.\nAnd goats."}]}
-    rows = said(memory_rows(VALUES | {"memories": 3, "insights": 1, "lately": lately}, nowhere, {}))
+    rows = said(memory_rows(VALUES | {"memories": 3, "insights": 1, "lately": lately}, nowhere, {}, NOW))
     assert rows == [
         "memories: 3; 1 insight",
         "last 7 days: 2 learned, 1 kept for good",
@@ -119,13 +125,13 @@ def test_what_is_new_is_told_in_words_with_the_newest(nowhere):
 
 
 def test_what_other_projects_have_is_told_with_how_to_see_it(nowhere):
-    rows = said(memory_rows(VALUES | {"others": {"project:blog": 3, "project:acme shop": 9}}, nowhere, {}))
+    rows = said(memory_rows(VALUES | {"others": {"project:blog": 3, "project:acme shop": 9}}, nowhere, {}, NOW))
     more = "12 more elsewhere: 9 in project acme shop, 3 in project blog"
     assert rows == ["memories: 0", f"memories: {more} (`list --namespace 'project:acme shop'`)"]
 
 
 def test_the_memories_of_a_project_are_among_those_that_are_counted(nowhere):
-    rows = said(memory_rows(VALUES | {"memories": 3}, nowhere, {"memories": 1_200, "insights": 0}))
+    rows = said(memory_rows(VALUES | {"memories": 3}, nowhere, {"memories": 1_200, "insights": 0}, NOW))
     assert rows[0] == "memories: 1,203, 1,200 of them of this project"
 
 
@@ -158,6 +164,12 @@ def test_where_it_lies_is_one_line_as_long_as_all_is_as_usual():
 
 def test_where_it_will_lie_is_said_before_the_first_memory():
     assert said(where_rows(VALUES | {"store": STORE | {"bytes": 0}})) == ["store: /m (made with the first memory)"]
+
+
+def test_hooks_that_are_paused_are_told_with_what_goes_on():
+    off = dict.fromkeys(("brief", "recall", "capture", "lessons"), False)
+    rows = said(where_rows(VALUES | {"hooks": VALUES["hooks"] | off}))
+    assert rows[1] == "hooks: paused; `hybrid-memory-mcp config unset hooks` goes on"
 
 
 def test_hooks_that_are_off_other_hubs_and_folders_are_told():

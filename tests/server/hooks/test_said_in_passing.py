@@ -10,6 +10,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Kind, Scope
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service.memory_service import MemoryService
+from hybrid_memory.settings import CONFIG
 from hybrid_memory_mcp.hooks import program
 
 SAID = "the kiln in the old shed went cold again"
@@ -17,16 +18,28 @@ SCOPE = Scope(session="test")
 
 
 @contextmanager
-def heard(*lines):
-    """The store of somebody who said these lines in a conversation, and the answers of its hooks."""
+def served():
+    """A new store that is served, and its folder."""
     with short_folder() as home:
         home.parent.mkdir(exist_ok=True)
         opened = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
         with closing(opened) as service, ThreadedHub(home, service):
-            talk = hooking.Talk(home, "first", here=True)
-            for line in lines:
-                talk.say(line)
-            yield service, talk.hook("stop")
+            yield service, home
+
+
+def say(home, *lines, conversation="first"):
+    """Say lines in a conversation; returns the answers of its hooks."""
+    talk = hooking.Talk(home, conversation, here=True)
+    for line in lines:
+        talk.say(line)
+    return talk.hook("stop")
+
+
+@contextmanager
+def heard(*lines):
+    """The store of somebody who said these lines in a conversation, and the answers of its hooks."""
+    with served() as (service, home):
+        yield service, say(home, *lines)
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +71,16 @@ def test_nothing_of_it_is_kept_where_that_is_switched_off(monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EPISODE_DAYS", "0")
     with heard(SAID) as (service, _):
         assert found(service, "kiln shed") == []
+
+
+def test_switching_it_off_holds_at_once_while_a_client_is_connected():
+    with served() as (service, home):
+        (home / CONFIG).write_text("episode_days = 0\n")
+        say(home, SAID)
+        assert found(service, "kiln shed") == []
+        (home / CONFIG).unlink()
+        say(home, SAID, conversation="second")
+        assert [one.content for one in found(service, "kiln shed")] == [SAID]
 
 
 def test_a_question_is_no_episode():
