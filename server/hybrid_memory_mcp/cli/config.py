@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
+from hybrid_memory_mcp.cli.arguments import TextCommand, unmarked
 from hybrid_memory_mcp.cli.command_group import example, refuse_own_options
-from hybrid_memory_mcp.cli.given import TextCommand, unmarked
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import (
     cell,
