@@ -3,7 +3,7 @@
     python -m benchmarks.ablation SET.json [SET.json ...] [alike] [--embedder universal|static|minilm] [--markdown]
 
 For each step of `hybrid_memory.retrieval.ranking_parameters.STEPS` a line: hit@1 / recall@10 / nDCG@10 with it minus without it, for
-the mean of the sets and for each. Above them the whole ranking, and beside it a textbook's BM25, our words alone and our vectors
+the mean of the sets and for each. Above them the whole ranking, and alongside it a textbook's BM25, our words alone and our vectors
 alone. A step should help the mean
 and cost no set more than a point; what it costs more is in bold.
 """

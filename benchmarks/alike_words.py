@@ -10,7 +10,7 @@ class Attribute:
     """What every subject of a kind has: ``{s}`` stands for the subject, ``{v}`` for the value.
 
     ``noun`` names the attribute of a subject inside a sentence, ``word`` is in each of ``told``. ``change`` says how a value comes
-    to be another: ``value`` (a new one replaces it), ``mistake`` (the first one was wrong), ``never`` (a second one stands beside
+    to be another: ``value`` (a new one replaces it), ``mistake`` (the first one was wrong), ``never`` (a second one is next to
     the first, as two meals in one city do).
     """
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.capture [FILE ...] [--check] [--history] [--misses] [--json]
 
-Without FILE the turns of `benchmarks/capture_turns/dev.txt` are read, with --check those beside them, whose single cases are never shown.
+Without FILE the turns of `benchmarks/capture_turns/dev.txt` are read, with --check those with them, whose single cases are never shown.
 With --history the turns are read as an import reads them (`hybrid_memory_importers.told_statements`), which takes more.
-The form of a file stands in `benchmarks/capture_turns/README.md`.
+The form of a file is in `benchmarks/capture_turns/README.md`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def count(sessions: Sequence[Session], *, history: bool = False) -> Mapping[str,
 
 
 def _of_history(session: Session) -> tuple[Statement, ...]:
-    """Return what an import takes of a session: what corrects something comes beside it, and what was corrected stays (superseded)."""
+    """Return what an import takes of a session: what corrects something comes alongside it, and what was corrected stays (superseded)."""
     found = [one for text in session.turns for one in told(text, _SAID).statements]
     return tuple(one for one in found if not one.fragment or len(session.turns) > 1)
 
@@ -145,7 +145,7 @@ def _count(
 
 
 def _holds(text: str, wanted: str) -> bool:
-    """Return True if a statement says what is wanted, but for a word before or behind it, and not much beside it."""
+    """Return True if a statement says what is wanted, but for a word before or behind it, and not much alongside it."""
     folded, needed = _folded(text), _folded(wanted)
     if len(words(text)) > 2 * len(words(wanted)) + 8:
         return False

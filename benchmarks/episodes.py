@@ -3,7 +3,7 @@
     python -m benchmarks.episodes [FILE ...] [--embedder universal|static] [--misses]
 
 Each FILE is a person's messages (`tests/data/dialogues/check-*.jsonl`, `tools/dialogues/*.jsonl`) with questions of the same name in
-the folder ``asked`` beside it; without FILE the check set is played. The messages go the way of a hook's; after the last one the person
+the folder ``asked`` alongside it; without FILE the check set is played. The messages go the way of a hook's; after the last one the person
 asks. Three stores are compared: as it is; without tiers (all that was kept is long-term); and without episodes.
 """
 

@@ -1,9 +1,9 @@
-"""What a client waits for a hook beside a running hub, from the start of its process to its end.
+"""What a client waits for a hook alongside a running hub, from the start of its process to its end.
 
     uv run python -m benchmarks.hook [--memories 10000] [--rounds 40]
 
 Each round runs, one after the other, a Python that does nothing (`python -I -S -c pass`), and the installed program with each event of
-Claude Code or Codex. The fastest and the median of each, and its ratio to the Python that does nothing, are printed as a table; beside
+Claude Code or Codex. The fastest and the median of each, and its ratio to the Python that does nothing, are printed as a table; alongside
 other programs the fastest is nearest to an idle machine.
 """
 

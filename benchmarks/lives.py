@@ -5,7 +5,7 @@
 
 Every memory is a call of `write_memory` at its own time, every question a call of `read_memories` without other arguments, and on the
 morning after the last session a call without a query asks for the brief. What is counted is what a model sees. Without FILE the lives
-`tests/data/lives/dev-*.json` are played; the `check-*` beside them (`--check`) are for checking alone, so their questions are never shown.
+`tests/data/lives/dev-*.json` are played; the `check-*` with them (`--check`) are for checking alone, so their questions are never shown.
 The same questions are asked of the same memories by a textbook's BM25, and by the product's own words alone (its scorer `lexical`).
 """
 
@@ -133,7 +133,7 @@ class Score:
 
 
 def read_life(path: Path) -> Life:
-    """Return the life that a file holds; its form stands in `tests/data/lives/README.md`."""
+    """Return the life that a file holds; its form is in `tests/data/lives/README.md`."""
     data = json.loads(path.read_text(encoding="utf-8"))
     (store,), (collection,) = data["stores"], collections_of(data)
     return Life(

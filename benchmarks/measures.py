@@ -35,7 +35,7 @@ def session_hit(ranked: Sequence[str], gold: Collection[str], session_of: Mappin
 
 
 def newest_first(ranked: Sequence[str], gold: Collection[str], stale: Collection[str]) -> float:
-    """Return 1 when a wanted id stands above every outdated one."""
+    """Return 1 when a wanted id is above every outdated one."""
     place = {one: at for at, one in enumerate(ranked)}
     last = len(ranked)
     return float(min(place.get(one, last) for one in gold) < min(place.get(one, last) for one in stale))

@@ -25,7 +25,7 @@ def of_pairs(pairs: tuple[Pair, ...], settings: StoreSettings) -> dict[str, Any]
     """Write all earlier statements into one namespace, then the later ones; return precision, recall and rates by label.
 
     A later statement is *signalled* when its own earlier one is among the memories that the write names as related. What
-    it names beside that one is not counted: the other pairs are not labelled against it.
+    it names alongside that one is not counted: the other pairs are not labelled against it.
     """
     clock = FakeClock(PAIRED_AT)
     signalled: Counter[str] = Counter()

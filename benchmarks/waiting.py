@@ -1,4 +1,4 @@
-"""Waiting for an embedding model that a service loads beside its work, so that no figure is one of words alone."""
+"""Waiting for an embedding model that a service loads alongside its work, so that no figure is one of words alone."""
 
 from __future__ import annotations
 

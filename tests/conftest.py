@@ -22,7 +22,7 @@ from tests.postgres.fixtures import (  # noqa: F401 - fixtures for all tests
 
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
-# The processes that tests start share the compiled modules: each would compile all of its imports anew.
+# The processes that tests start share the compiled modules: each would compile all of its imports again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # noqa: TID251 - for processes of tests, which take over this one's variables
 sys.dont_write_bytecode = False
 

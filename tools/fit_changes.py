@@ -48,7 +48,7 @@ CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
 LINKED, HINTED = 0.5, 0.7
-"""Precision of what is shown behind what likely changed it, and of what an assistant is told of when it writes."""
+"""Precision of what is shown behind what likely changed it, and of what an assistant hears of when it writes."""
 Array = NDArray[np.float64]
 
 

@@ -161,7 +161,7 @@ def notes(sources: list[list[str]], count: int, rng: random.Random) -> list[str]
 def varied(
     filled: list[training_families.Pair], short: list[str], words: wordnet.Thesaurus, rng: random.Random
 ) -> list[training_families.Pair]:
-    """Return further pairs: with synonyms put in, beside another sentence, and sentences with their rewordings."""
+    """Return further pairs: with synonyms put in, alongside another sentence, and sentences with their rewordings."""
     made: list[training_families.Pair] = []
     for family, question, statement in rng.sample(filled, min(len(filled), 40_000)):
         asked = words.swap(question, rng.choice((1, 2)), rng) if rng.random() < 0.7 else question

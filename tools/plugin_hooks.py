@@ -23,7 +23,7 @@ SERVERS = {"claude-code": "plugin:hybrid-memory:memory", "codex": "memory"}
 
 
 def plugin_hooks(client: str) -> dict[str, Any]:
-    """Return what stands in the hooks file of a client."""
+    """Return what is in the hooks file of a client."""
     hooks = hooks_for(client, [PROGRAM], server=SERVERS[client])
     if hooks is None:
         raise ValueError(client)

@@ -20,7 +20,7 @@ VERSION = r"[0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file names the version: ``before`` stands in front of it, ``times`` as often."""
+    """Where a file names the version: ``before`` is in front of it, ``times`` as often."""
 
     file: str
     before: str

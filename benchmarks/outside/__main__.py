@@ -3,7 +3,7 @@
     python -m benchmarks.outside [--peers FOLDER] [--only NAME ...] [--trials NAME ...] [--out FILE.json]
 
 A file that is there already is added to: what is tried again replaces what it holds of that.
-Linux only. What the trials do stands in `docs/benchmarks.md`, how to install the peers too.
+Linux only. What the trials do is in `docs/benchmarks.md`, how to install the peers too.
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ def left_over(program: Path, seed: int) -> Figures:
 
 
 def starting(program: Path, seed: int, *, rounds: int = 21) -> Figures:
-    """Time, one beside the other: an empty Python, a client's start beside a running hub, the smallest server, a start without a hub."""
+    """Time, one with the other: an empty Python, a client's start alongside a running hub, the smallest server, a start without a hub."""
     taken: dict[str, list[float]] = {name: [] for name in ("empty_python", "beside_hub", "bare", "cold", "cold_write")}
     memory: Figures = {}
     with Store(OURS, program) as store:

@@ -27,7 +27,7 @@ class Target:
     folder, ``environment`` the variables. ``write`` takes a mark and its sentence, ``read`` a question.
     ``listing`` takes a page's number from 0 and the answer before it, and gives nothing where that was the last page;
     ``counting`` are variables for the process that counts. ``helper`` gives the command of a process that its user starts by
-    hand beside the store, from the executable, the folder and a free port; the store is used once it listens there.
+    hand alongside the store, from the executable, the folder and a free port; the store is used once it listens there.
     """
 
     name: str

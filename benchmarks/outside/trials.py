@@ -77,7 +77,7 @@ def pause_of(at: float, tallies: Iterable[Tally]) -> float:
 
 
 def together(tallies: Sequence[Tally], survivors: set[str]) -> Figures:
-    """Return what several clients were told beside what is there."""
+    """Return what several clients were told alongside what is there."""
     sent = set[str]().union(*(one.sent for one in tallies))
     told = set[str]().union(*(one.told for one in tallies))
     return {

@@ -1,4 +1,4 @@
-"""Reading ``config.toml``: whatever stands in its place, the answer is its values or a sentence, at once."""
+"""Reading ``config.toml``: whatever is in its place, the answer is its values or a sentence, at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_config_text(home: Path) -> str:
     except NotPlainFileError:
         raise InvalidInput(CONFIG, "is no plain file; put one in its place, or remove it") from None
     except NotADirectoryError:
-        return ""  # what is wrong with the folder is said by whoever opens it
+        return ""  # what is wrong with the folder is said by anyone who opens it
     except (OSError, ValueError):
         raise InvalidInput(CONFIG, "cannot be read") from None
     if len(found) > _LARGEST_BYTES:

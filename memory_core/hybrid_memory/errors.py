@@ -54,7 +54,7 @@ class NotFound(HybridMemoryError, LookupError):
 class ConfirmationNeeded(HybridMemoryError):
     """A request that touches many memories must be repeated with the count it names.
 
-    ``others`` more match in the person's namespace that is read beside a project's: those it does not touch.
+    ``others`` more match in the person's namespace that is read alongside a project's: those it does not touch.
     """
 
     def __init__(self, count: int, others: int = 0) -> None:

@@ -18,7 +18,7 @@ Json: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any] | None
 
 
 class Tier(StrEnum):
-    """Where a memory stands in attention; it decides rank among equals, never existence."""
+    """Where a memory is in attention; it decides rank among equals, never existence."""
 
     SENSORY = "sensory"
     SHORT_TERM = "short_term"
@@ -96,7 +96,7 @@ class Verdict(StrEnum):
 TRUST_ORDER: tuple[Trust, ...] = (Trust.UNTRUSTED, Trust.AGENT, Trust.USER, Trust.CONFIRMED)
 
 TRUSTED_FROM = Trust.AGENT
-"""The trust of who asks. What is trusted less stands behind what is trusted so far, and changes nothing about it (`retrieval.shares`)."""
+"""The trust of who asks. What is trusted less comes behind what is trusted so far, and changes nothing about it (`retrieval.shares`)."""
 
 TRUST_OF: Mapping[Origin, Trust] = {
     Origin.USER: Trust.USER,
@@ -137,7 +137,7 @@ class Memory:
     ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.language.text`), ``names`` tells which of them are written as
     names (`hybrid_memory.language.names`), ``days`` are the days that it speaks of, counted from 1970-01-01, ``aspects`` the bits of what
     its words tell about the user (`hybrid_memory.retrieval.aspects.Aspect`); ``encoding`` is the version of what made these four
-    (`hybrid_memory.encoding.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
+    (`hybrid_memory.encoding.word_encoding`), 0 where they are to be made again. ``rev`` counts its changes;
     ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words, ``disputes``
     a more trusted one of which this one says something else, and which it may not replace; ``verdict`` is what a person judged of it.
     """

@@ -68,5 +68,5 @@ def stored_moment(micros: int) -> datetime:
 
 
 def nearest_moment(micros: int) -> datetime:
-    """Return the moment of a number of microseconds, or the nearest one that is in range: for what is only a note beside a memory."""
+    """Return the moment of a number of microseconds, or the nearest one that is in range: for what is only a note alongside a memory."""
     return from_micros(max(EARLIEST_MICROS, min(micros, LATEST_MICROS)))

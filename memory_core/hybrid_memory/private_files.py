@@ -35,7 +35,7 @@ def write_private(file: Path, content: bytes) -> None:
 
 
 class NotPlainFileError(OSError):
-    """What stands under a name is a folder, a pipe, a socket or a device."""
+    """What is under a name is a folder, a pipe, a socket or a device."""
 
 
 def open_plain_file(file: Path) -> BinaryIO:
@@ -72,7 +72,7 @@ def copy_private(source: Path, target: Path) -> None:
 
 
 def prepare_replacement(file: Path, content: bytes, *, durable: bool = True) -> Path:
-    """Write ``<name>.new`` beside a file and return it; renaming it to ``file`` exchanges the content in one step.
+    """Write ``<name>.new`` alongside a file and return it; renaming it to ``file`` exchanges the content in one step.
 
     ``durable`` waits until the content is on disk. Without it a power cut may leave the new name without the content.
     """

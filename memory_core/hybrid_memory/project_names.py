@@ -21,7 +21,7 @@ PROJECT_NAME_LIMIT = 64  # characters: a name that a person reads and types
 AUTO, OFF = "auto", "off"
 """What an option says in the place of a name, so that no project has it."""
 
-_BETWEEN = "@"  # stands in no name of a project, so that two of them with their people never give one namespace
+_BETWEEN = "@"  # is in no name of a project, so that two of them with their people never give one namespace
 _LONGEST_PERSON = 100  # characters of a person's namespace that are kept as they are
 _OF_A_REPOSITORY = re.compile(r"(?<=.)-[0-9a-f]{16}$")
 _NAME = re.compile(r"\w(?:[\w .-]*\w)?")

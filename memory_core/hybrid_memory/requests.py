@@ -149,7 +149,7 @@ class ReadRequest:
 class Hit:
     """A memory found.
 
-    ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
+    ``section`` names the part of a brief it is in; ``terms`` are the summands of its score; ``newer`` is the memory
     that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
     the same in the same or nearly the same words, shown with it, ``copies`` those of them that have another authority, and count for
     nothing; ``disputed_by`` are less trusted ones that were to replace it, ``disputes`` is the more trusted current one that it was to
@@ -238,7 +238,7 @@ class Insight:
 
 
 class MemoryState(StrEnum):
-    """How a memory stands; the first that holds: it is forgotten, a newer version replaced it, its time is over, or it is current."""
+    """How a memory is; the first that holds: it is forgotten, a newer version replaced it, its time is over, or it is current."""
 
     FORGOTTEN = "forgotten"
     SUPERSEDED = "superseded"

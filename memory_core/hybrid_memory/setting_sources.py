@@ -61,7 +61,7 @@ class SettingState:
 
 @dataclass(frozen=True, slots=True)
 class UnknownSetting:
-    """A name that is no setting, and where it stands; ``nearest`` is what it may have meant. ``former``: an earlier version had it."""
+    """A name that is no setting, and where it is; ``nearest`` is what it may have meant. ``former``: an earlier version had it."""
 
     name: str
     place: str
@@ -71,7 +71,7 @@ class UnknownSetting:
 
 @dataclass(frozen=True, slots=True)
 class SettingsReport:
-    """All settings in the order of the documentation, and what stands beside them by mistake."""
+    """All settings in the order of the documentation, and what is stored with them by mistake."""
 
     folder: Path
     file: Path
@@ -200,7 +200,7 @@ def parse_setting(name: str, text: str) -> dict[str, SettingValue]:
 
 
 def _check_address(text: str) -> None:
-    """Check what the start would refuse of an address that stands in ``config.toml``, whatever the variables there say.
+    """Check what the start would refuse of an address that is in ``config.toml``, whatever the variables there say.
 
     Raises:
         InvalidInput: it holds a password, or cannot be used.

@@ -1,6 +1,6 @@
 """All settings, and the only place that reads the environment and ``config.toml``.
 
-What belongs to a store stands in ``config.toml`` of its folder; what belongs to a client comes from its arguments and
+What belongs to a store is in ``config.toml`` of its folder; what belongs to a client comes from its arguments and
 from ``HYBRID_MEMORY_*`` variables. A variable wins over the file, an argument over both.
 """
 
@@ -259,7 +259,7 @@ def _without_former(of_file: dict[str, Any]) -> dict[str, Any]:
 
 
 def hook_switches(home: Path) -> HookSwitches:
-    """Return what ``config.toml`` lets the hooks of clients do, read anew: a switch holds from the next event on.
+    """Return what ``config.toml`` lets the hooks of clients do, read again: a switch holds from the next event on.
 
     Raises:
         InvalidInput: names the switch that is wrong; ``config.toml`` itself when it is not TOML.

@@ -1,7 +1,7 @@
 """Turning templates into text, and the rule by which stored text may appear in it. Resources and prompts are made here.
 
 Stored text is data. It travels as `Stored`, which nothing can print by accident: only the ``lines`` filter unwraps it, and
-only the macro in ``_quote.md.j2`` uses that filter. There each of its lines begins with a bar, and the whole stands between
+only the macro in ``_quote.md.j2`` uses that filter. There each of its lines begins with a bar, and the whole is between
 two marks that carry 128 random bits drawn for this rendering, so that no text stored before can close the quotation or
 look like anything outside it.
 """
@@ -54,7 +54,7 @@ class Stored:
 class Quoted:
     """A memory as templates see it: ``text`` and ``speaker`` are stored text, the rest is the server's own knowledge.
 
-    ``section`` is the part of a brief that it stands in; those of one section follow one another. ``disputes`` is the id of the more
+    ``section`` is the part of a brief that it is in; those of one section follow one another. ``disputes`` is the id of the more
     trusted memory that it contradicts, ``disputed_by`` are those that contradict it and are trusted less, ``contradicted_by`` is a later
     one that likely says what changed.
     """
@@ -144,7 +144,7 @@ class _explained:  # noqa: N801 - used like a function
 
 
 class _Loader(BaseLoader):
-    """Finds templates in the user's folder first, then beside this module."""
+    """Finds templates in the user's folder first, then alongside this module."""
 
     def __init__(self, override: Path | None) -> None:
         self._override = override

@@ -60,18 +60,18 @@ def role_of(arguments: Sequence[str]) -> str:
     if first == "hub":
         return "hub"
     if first == "hook":
-        # Whatever else stands there: the command line would refuse what it does not know, with a code that stops a client.
+        # Whatever else is there: the command line would refuse what it does not know, with a code that stops a client.
         return "commands" if list(arguments[1:]) in (["-h"], ["--help"]) else "hook"
     serves = first == "serve" or first.startswith("-")
     if _names_command(arguments):
-        return "commands"  # a person wrote the options before it; a client's relay would wait for ever
+        return "commands"  # a person wrote the options before it; a client's relay would wait forever
     if not serves or _HELP_OPTIONS & set(arguments) or _COMMAND_LINE_OPTIONS & set(arguments):
         return "commands"
     return "standalone" if "--standalone" in arguments else "relay"
 
 
 def _names_command(arguments: Sequence[str]) -> bool:
-    """Return True if a command stands behind options, as in ``--home FOLDER status``."""
+    """Return True if a command comes behind options, as in ``--home FOLDER status``."""
     before = ""
     for one in arguments:
         if (one in _COMMANDS or one in _FORMER_COMMANDS) and before not in _WITH_VALUES:

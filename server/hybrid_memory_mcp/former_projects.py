@@ -109,7 +109,7 @@ def _moved_place(found: Place, former: FormerProject) -> Place | None:
 
 
 def _folder_of(known: Path, inode: tuple[int, int]) -> Path | None:
-    """Return the folder with that number: where it was, or beside it under another name, or below a folder above it that has one."""
+    """Return the folder with that number: where it was, or alongside it under another name, or below a folder above it that has one."""
     if _inode_of(known) == inode:
         return known
     missing = known

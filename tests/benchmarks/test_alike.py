@@ -34,7 +34,7 @@ def words(wording):
 
 
 def names_in(text, names):
-    """Return the longest of the names at every place of the text where one stands, whatever its case."""
+    """Return the longest of the names at every place of the text where one is, whatever its case."""
     longest_first = sorted(names, key=len, reverse=True)
     found = re.findall(r"(?<![\w/-])(?:" + "|".join(map(re.escape, longest_first)) + r")(?![\w-])", text, re.IGNORECASE)
     return {one.lower() for one in found}

@@ -1,4 +1,4 @@
-"""The textbook's BM25 beside which rankings are measured."""
+"""The textbook's BM25 alongside which rankings are measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way into the page, many tabs, and what they are told when something changes or ends, in a real browser."""
+"""The way into the page, many tabs, and what they hear when something changes or ends, in a real browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def window(chromium):
 
 
 def follow_from_elsewhere(page, address):
-    """Follow a link to an address that stands on another site's page."""
+    """Follow a link to an address that is on another site's page."""
     page.evaluate(
         "to => { const one = document.createElement('a'); one.href = to; one.textContent = 'go'; document.body.append(one) }",
         address,

@@ -42,7 +42,7 @@ def test_every_hostile_text_is_shown_as_text_on_its_own_page(visit, hostile):
         assert page.evaluate(DONE) == NOTHING, text[:80]
         shown = " ".join(page.locator("main").inner_text().split())
         word = max(text[:300].split(), key=len, default="")[:40]
-        plain = max(re.split(r"[^!-~]+", word), key=len)  # what is hidden in a text stands there as a symbol
+        plain = max(re.split(r"[^!-~]+", word), key=len)  # what is hidden in a text is there as a symbol
         assert plain[:20] in shown, text[:80]
 
 

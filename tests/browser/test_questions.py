@@ -41,7 +41,7 @@ class Newcomer:
         self.page.wait_for_url("**/memories/*")
 
     def reads(self) -> str:
-        """Return what stands on the page, on one line."""
+        """Return what is on the page, on one line."""
         assert self.actions <= MOST
         return " ".join(self.page.locator("main").inner_text().split())
 

@@ -44,7 +44,7 @@ class ForeignClient:
     def driver(self) -> list[str]:
         """Return the command of its driver; makes its environment if there is none."""
         if self.language == "node":
-            # A module looks for others in the folders above its own file, so the drivers are copied beside the packages.
+            # A module looks for others in the folders above its own file, so the drivers are copied alongside the packages.
             folder = node_packages(self.name, self.packages)
             for file in DRIVERS.glob("*.mjs"):
                 shutil.copyfile(file, folder / file.name)

@@ -1,4 +1,4 @@
-"""What the runs gave, kept beside the environments; `python -m tests.clients.results` writes their table into docs/clients.md."""
+"""What the runs gave, kept alongside the environments; `python -m tests.clients.results` writes their table into docs/clients.md."""
 
 from __future__ import annotations
 

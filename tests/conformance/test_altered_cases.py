@@ -106,7 +106,7 @@ def altered(case, path, value):
 
 
 def names_an_unsaid_writer(case, path):
-    """Return True for metadata that stands nowhere else in the case: of a writer that neither settings nor inputs describe."""
+    """Return True for metadata that is nowhere else in the case: of a writer that neither settings nor inputs describe."""
     if "long_term_written" not in path or path[-2] != "metadata":
         return False
     value = case

@@ -1,4 +1,4 @@
-"""What is asked for stays in mind; what merely stood beside it does not."""
+"""What is asked for stays in mind; what merely stood alongside it does not."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The journal of readings beside the service: what is noted, what is not, and that nobody waits for it."""
+"""The journal of readings alongside the service: what is noted, what is not, and that nobody waits for it."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What an earlier version has made of words is made anew, at the opening or beside the work, and a kill costs nothing."""
+"""What an earlier version has made of words is made again, at the opening or alongside the work, and a kill costs nothing."""
 
 import gzip
 from pathlib import Path

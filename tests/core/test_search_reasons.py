@@ -1,4 +1,4 @@
-"""What stands behind an answer and a brief, and that looking for it changes neither."""
+"""What comes behind an answer and a brief, and that looking for it changes neither."""
 
 from dataclasses import replace
 

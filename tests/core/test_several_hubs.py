@@ -43,7 +43,7 @@ def test_own_writes_are_found_at_once_while_nothing_is_heard(hubs):
     here.go_deaf()
     there.tell("Ada keeps bees")
     here.tell("Bo keeps goats")
-    # What stands before it in the log came with it.
+    # What comes before it in the log came with it.
     assert here.all() == {"Ada keeps bees", "Bo keeps goats"}
 
 

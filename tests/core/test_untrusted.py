@@ -1,4 +1,4 @@
-"""What tools and imports wrote, beside what user and agent did: where a read shows it, and what it cannot change."""
+"""What tools and imports wrote, alongside what user and agent did: where a read shows it, and what it cannot change."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def short_linger(monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_LINGER_SECONDS", "1")  # no hub stays behind for long
 
 
-# Those that start more than one process run with the other tests of what stands around the product.
+# Those that start more than one process run with the other tests of what is around the product.
 SLOW = ("agent_loop", "http_client")
 
 

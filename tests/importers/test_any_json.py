@@ -1,4 +1,4 @@
-"""Whatever stands in an export, a reader gives records and reasons, never an error."""
+"""Whatever is in an export, a reader gives records and reasons, never an error."""
 
 from __future__ import annotations
 

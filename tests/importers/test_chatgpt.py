@@ -79,7 +79,7 @@ def test_a_message_comes_with_its_words_its_time_its_conversation_and_its_title(
 
 
 def test_only_the_branch_that_ends_at_the_current_node_is_read(tmp_path: Path) -> None:
-    """A message that was edited stays in the file beside its new version."""
+    """A message that was edited stays in the file alongside its new version."""
     told = conversation(
         node("a", "root", "I live in Rome."),
         node("b", "a", "Nice.", role="assistant"),
@@ -217,7 +217,7 @@ def test_a_bad_conversation_does_not_stop_the_others(tmp_path: Path, broken: Any
 
 @pytest.mark.parametrize("message", BROKEN)
 def test_a_bad_message_does_not_stop_the_others(tmp_path: Path, message: Any) -> None:
-    """Whatever stands in its place."""
+    """Whatever is in its place."""
     told = conversation({"id": "x", "message": message, "parent": "root", "children": []}, node("a", "x", "still here"))
     assert said(read(folder(tmp_path, {"conversations.json": [told]}), "chatgpt")) == ["still here"]
 

@@ -174,7 +174,7 @@ def test_chats_about_designs_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", [None, 7, "x", {"sender": 3}, {"sender": "human", "content": {"a": 1}}])
 def test_a_bad_message_does_not_stop_the_others(tmp_path: Path, broken: Any) -> None:
-    """Whatever stands in its place."""
+    """Whatever is in its place."""
     found = read(folder(tmp_path, {"conversations.json": [conversation(broken, message("a", "still here"))]}), "claude")
     assert said(found) == ["still here"]
 

@@ -1,4 +1,4 @@
-"""What another program's file said becomes memories, stands beside what was said here, and leaves again without a trace in the export."""
+"""What another program's file said becomes memories, is next to what was said here, and leaves again without a trace in the export."""
 
 import random
 from dataclasses import replace

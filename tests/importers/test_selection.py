@@ -157,7 +157,7 @@ def test_a_small_number_that_is_denied_takes_no_place_of_what_has_that_number_fo
 
 def test_what_is_of_nobody_is_less_important_than_what_is_of_the_person() -> None:
     dull, own = chosen(
-        [message("the invoices table has 12 million rows"), message("My dentist has a huge aquarium.", 1)]
+        [message("the invoices table has 12 million rows"), message("My tailor has a huge aquarium.", 1)]
     )
     assert (dull.importance, own.importance) == (0.35, 0.5)
 
@@ -187,7 +187,7 @@ def test_what_capture_knows_keeps_its_sort() -> None:
 
 
 def test_what_it_does_not_know_is_of_middle_importance() -> None:
-    (one,) = chosen([message("My dentist has a huge aquarium.")])
+    (one,) = chosen([message("My tailor has a huge aquarium.")])
     assert one.importance == 0.5
 
 

@@ -106,7 +106,7 @@ def meta(**more: Any) -> dict[str, Any]:
 
 
 def spoken(role: str, *texts: str) -> dict[str, Any]:
-    """Return a message with what stands around it."""
+    """Return a message with what is around it."""
     kind = "output_text" if role == "assistant" else "input_text"
     return event(
         "response_item", {"type": "message", "role": role, "content": [{"type": kind, "text": one} for one in texts]}

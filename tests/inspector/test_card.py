@@ -31,7 +31,7 @@ def as_sent(result):
 
 
 async def told(client):
-    """Everything that a client is told about the server, and an answer of each tool that the app shows."""
+    """Everything that a client hears about the server, and an answer of each tool that the app shows."""
     return {
         "capabilities": as_sent(client.server_capabilities),
         "tools": as_sent(await client.list_tools()),

@@ -1,4 +1,4 @@
-"""``inspect`` as people type it: a process of its own, beside clients, over hubs that die."""
+"""``inspect`` as people type it: a process of its own, alongside clients, over hubs that die."""
 
 from __future__ import annotations
 

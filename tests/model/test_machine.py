@@ -202,7 +202,7 @@ class Lives(RuleBasedStateMachine):
                 known[old].newer = new
 
     def rivals(self, one):
-        """Return what stands in the place of a forgotten memory: who holds its key, or replaced the same older version."""
+        """Return what is in the place of a forgotten memory: who holds its key, or replaced the same older version."""
         known, now = self.model.memories, self.service.now()
         found = set()
         if known[one].key is not None:
@@ -487,7 +487,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(words=WORDS)
     def drop_the_index(self, words):
-        """What is searched with is made anew from what is stored, and answers as before."""
+        """What is searched with is made again from what is stored, and answers as before."""
         self.service.flush_recalls()
         asked = ReadRequest(query=words, limit=100)
         before = self.service.read(self.scope, asked)
@@ -593,7 +593,7 @@ _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_to
 
 
 def seeded(case):
-    """Let hypothesis draw from the given seed; without one it draws anew and prints what repeats a failure."""
+    """Let hypothesis draw from the given seed; without one it draws again and prints what repeats a failure."""
     return case if GIVEN is None else seed(int(GIVEN))(case)
 
 

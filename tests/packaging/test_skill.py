@@ -14,7 +14,7 @@ SKILL = Path(__file__).resolve().parents[2] / "plugin" / "skills" / "memory" / "
 _, HEAD, BODY = SKILL.read_text(encoding="utf-8").split("---\n", 2)
 FIELDS = dict(line.split(": ", 1) for line in HEAD.splitlines() if ": " in line)
 BY_NAME = {tool.name: tool for tool in TOOLS}
-# Each example stands in the part of its tool.
+# Each example is in the part of its tool.
 EXAMPLES = [
     (heading, json.loads(example))
     for heading, part in re.findall(r"^## \w+: `(\w+)`\n(.*?)(?=^## |\Z)", BODY, re.MULTILINE | re.DOTALL)

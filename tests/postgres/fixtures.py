@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hybrid_memory_postgres.store import PostgresStore
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
-"""Beside "duck" and "memory": the kind of store that is in a database of a real server."""
+"""Alongside "duck" and "memory": the kind of store that is in a database of a real server."""
 
 
 @pytest.fixture(scope="session")

@@ -172,7 +172,7 @@ class PostgresServer:
         self.rows("SELECT pg_reload_conf()")
 
     def keep_file(self, name: str, content: bytes) -> Path:
-        """Put a file beside the data, which the server alone can read."""
+        """Put a file alongside the data, which the server alone can read."""
         file = self.folder / name
         file.write_bytes(content)
         file.chmod(0o600)

@@ -84,7 +84,7 @@ def holding(server, words):
     server.rows("CHECKPOINT")
     found = []
     for file in data_files(server):
-        with contextlib.suppress(FileNotFoundError):  # a table that was just written anew
+        with contextlib.suppress(FileNotFoundError):  # a table that was just written again
             if words in file.read_bytes():
                 found.append(file)
     return found
@@ -168,7 +168,7 @@ def test_the_words_of_a_redacted_secret_leave_the_files_too(hub, home, postgres_
     (left,) = store.get("default", ids("a")).values()
     assert SECRET not in left.content
     assert left.content.startswith("The key is ")
-    assert left.encoding == 0  # its words are encoded anew when the hub is idle
+    assert left.encoding == 0  # its words are encoded again when the hub is idle
     assert store.check_log("default").problem is None
 
 
@@ -356,7 +356,7 @@ def test_of_a_namespace_that_is_erased_as_a_whole_nothing_stays(hub, home, datab
     assert tables_naming(database, "secret project") == []
     assert database.rows("SELECT erasures FROM store") == [(1,)]
     assert other.namespaces() == ["default", "project"]
-    # It can begin anew.
+    # It can begin again.
     put(other, MemoryItem(memory("y", namespace="secret project")))
     assert [one.position for one in store.changes("secret project", 0)] == [1]
 

@@ -102,7 +102,7 @@ class Others:
         )
 
     def log(self, namespace, *links):
-        """Fill the tables anew with a namespace and its log."""
+        """Fill the tables again with a namespace and its log."""
         self.database.rows("TRUNCATE namespace, log")
         self.database.rows(
             "INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, link)"

@@ -42,7 +42,7 @@ from hybrid_memory_postgres.store import PostgresStore
 pytestmark = pytest.mark.postgres
 
 MINE, OTHERS = "alice", "bob"
-MARK = "zanzibar"  # stands in all that is the other's
+MARK = "zanzibar"  # is in all that is the other's
 SHARED_ID = MemoryId("the-same-id")
 SECRET_ID = MemoryId(f"only-{MARK}")
 _ROLES = count()
@@ -103,7 +103,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture(params=["what a transaction says", "the role of a namespace"])
 def login(request: pytest.FixtureRequest, database: Database) -> Iterator[str]:
-    """The hub's login, and beside it a role for the caller's namespace or none."""
+    """The hub's login, and alongside it a role for the caller's namespace or none."""
     if request.param == "what a transaction says":
         yield database.conninfo
         return

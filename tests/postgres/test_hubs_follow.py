@@ -1,4 +1,4 @@
-"""Several hubs over one database: what one writes the others find, and are told of."""
+"""Several hubs over one database: what one writes the others find, and hear of."""
 
 import threading
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What a hub does beside writes when a COMMIT is not answered: it is done once, or as good as once, and no caller hears of it."""
+"""What a hub does alongside writes when a COMMIT is not answered: it is done once, or as good as once, and no caller hears of it."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -29,7 +29,7 @@ from hybrid_memory_postgres.store import PostgresStore
 
 pytestmark = pytest.mark.postgres
 
-# What a database has beside a store's contents, tables of another name, and what keeps the order of rows.
+# What a database has alongside a store's contents, tables of another name, and what keeps the order of rows.
 NOT_MOVED = {"migration", "hub", "lease", "moving", "role_namespace"}
 OTHER_NAMES = {"namespace": "head"}
 BESIDE = {"memory": {"place"}, "undo": {"place"}, "store": {"one_row", "erasures", "unwritten"}, "head": {"last_at"}}

@@ -1,4 +1,4 @@
-"""What is read of a store in PostgreSQL: the same as of the other stores, whatever stands in its rows, and beside other hubs."""
+"""What is read of a store in PostgreSQL: the same as of the other stores, whatever is in its rows, and alongside other hubs."""
 
 import gc
 from dataclasses import replace
@@ -309,7 +309,7 @@ def test_a_question_that_cannot_be_kept_is_refused(store, text):
         store.readings.add([reading(text)], keep=10, since=EVER)
 
 
-# What hubs share: the key of the terms, encoding anew, the embedder
+# What hubs share: the key of the terms, encoding again, the embedder
 
 
 def test_all_hubs_have_the_key_that_the_first_one_drew(open_store):

@@ -1,4 +1,4 @@
-"""A server that refuses a connection: what a person is told of it, whatever language the server speaks, and what is waited for."""
+"""A server that refuses a connection: what a person hears of it, whatever language the server speaks, and what is waited for."""
 
 from __future__ import annotations
 

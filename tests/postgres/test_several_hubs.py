@@ -66,7 +66,7 @@ async def ended(running, places):
 async def harmed(running, places, seed, harms, least):
     """Have clients call on while ``harms`` happen, each after clients have had some answers.
 
-    A list of harms is of all clients; of several lists each is of one hub's, and happens beside the others.
+    A list of harms is of all clients; of several lists each is of one hub's, and happens alongside the others.
     """
     await started(running, places)
     over = anyio.Event()
@@ -149,7 +149,7 @@ async def test_hubs_that_are_killed_a_hundred_times_lose_nothing(durable, folder
         await until(lambda: hub_of(home) is not None)
         os.kill(hub_of(home), signal.SIGKILL)
 
-    # Each machine by itself: a hub that starts takes seconds beside so many processes, and often several are away at once.
+    # Each machine by itself: a hub that starts takes seconds alongside so many processes, and often several are away at once.
     async with machines(folder, durable.address, 4, 2, *STATIC) as running:
         await harmed(running, places, seed, [[partial(kill, home)] * 25 for home in running.homes], 10)
     print(check_hubs(running, "killed-hubs", seed))  # noqa: T201 - the figures

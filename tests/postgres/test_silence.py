@@ -1,4 +1,4 @@
-"""A network that swallows everything: no call waits for it for ever, and a server that only takes its time is waited for."""
+"""A network that swallows everything: no call waits for it forever, and a server that only takes its time is waited for."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ class TestARoleOfANamespace:
     @pytest.mark.usefixtures("hub")
     def test_finds_nothing_of_another_by_plain_sql(self, database: Database, make_role: Callable[..., str]) -> None:
         role = make_role([ALICE])
-        with psycopg.connect(database.conninfo) as connection:  # stands in for psql as that role
+        with psycopg.connect(database.conninfo) as connection:  # is in for psql as that role
             database.rows(f"GRANT {psycopg.sql.Identifier(role).as_string()} TO {HUB}")
             connection.execute("SELECT set_config('role', %s, false)", [role])
             connection.execute("SET hybrid_memory.namespaces = '{alice,project:bob''s}'")

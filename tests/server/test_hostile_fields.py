@@ -177,7 +177,7 @@ def terminal_texts(home):
 
 
 def outside_quotes(text):
-    """Return the lines of a text without what stands in JSON strings or behind a bar."""
+    """Return the lines of a text without what is in JSON strings or behind a bar."""
     return [JSON_TEXT.sub("", line) for line in text.splitlines() if not line.startswith("| ")]
 
 

@@ -239,7 +239,7 @@ class Hostile:
         return self._spoiled(data) if self._draw.random() < 0.3 else data
 
     def request(self) -> tuple[str, dict[str, Any], list[bytes | None]]:
-        """Return an HTTP request: its method, what `Raw.ask` takes beside it (headers, path, host), and its body in parts."""
+        """Return an HTTP request: its method, what `Raw.ask` takes alongside it (headers, path, host), and its body in parts."""
         draw = self._draw
         headers: dict[str, Any] = {}
         for _ in range(draw.randrange(4)):

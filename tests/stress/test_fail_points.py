@@ -1,4 +1,4 @@
-"""SIGKILL at named places: what was acknowledged is there, at most one write more, whole, and nobody is told of a loss.
+"""SIGKILL at named places: what was acknowledged is there, at most one write more, whole, and nobody hears of a loss.
 
 The process ends itself when it comes to the place for the n-th time; where an opening passes a place once, n processes are killed
 one after another. The page cache stays alive: `test_damage` has what a power cut may leave.

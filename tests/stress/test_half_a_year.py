@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("quick_binding")
 
 
 class Watched:
-    """A store that notes every tier a memory stands in, one after the other."""
+    """A store that notes every tier a memory is in, one after the other."""
 
     def __init__(self, store, tiers):
         self._store = store

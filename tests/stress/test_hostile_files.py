@@ -1,7 +1,7 @@
 """Hostile files, settings, calls and bodies: each is a refusal or harmless, and the store goes on as before.
 
 A fault is found near its cause: the store is looked at whole after every few cases, and a failure names their seeds. What was found
-once has a test of its own in the quick tier, beside what it mends.
+once has a test of its own in the quick tier, alongside what it mends.
 """
 
 import json
@@ -87,7 +87,7 @@ def home(tmp_path):
 
 
 def play(home, count, seed, act, *, looks=CASES_BETWEEN_LOOKS):
-    """Do ``count`` hostile things; after every few, look at the store, and now and then open it anew."""
+    """Do ``count`` hostile things; after every few, look at the store, and now and then open it again."""
     done = []
     for number in range(count):
         name = f"{seed}-{number}"

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("quick_binding")
 
 
 class Shelf:
-    """A store of many vectors, and beside it what should be found there."""
+    """A store of many vectors, and alongside it what should be found there."""
 
     def __init__(self, path, count, hnsw_from, seed):
         self.path, self.hnsw_from = path, hnsw_from

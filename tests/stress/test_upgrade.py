@@ -188,7 +188,7 @@ def test_whoever_starts_the_next_hub_no_new_client_is_refused_and_nothing_acknow
             with one.only_old_ones_run():
                 done = one.command("remember", f"the command saw finch{number}") if draw.random() < 0.5 else None
             one.wait()
-            # Whoever is first.
+            # Anyone who is first.
             time.sleep(draw.uniform(0, 0.05))
             one.kill_hub()
             one.wait()

@@ -1,4 +1,4 @@
-"""Write docs/reference anew, or say what there is not what the code says.
+"""Write docs/reference again, or say what there is not what the code says.
 
 uv run python -m tools.reference            # writes the pages
 uv run python -m tools.reference --check    # changes nothing; exit code 1 where a page is not current

@@ -72,7 +72,7 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _about(tool: ToolSpec, name: str, description: str) -> str:
-    """Return what a model is told of an argument, and the limits that it is not told of, to save tokens."""
+    """Return what a model hears of an argument, and the limits that it is not told of, to save tokens."""
     full = tool.takes.model_json_schema()["properties"].get(name, {})
     found = [full, *full.get("anyOf", ())]
     least, most, longest = (

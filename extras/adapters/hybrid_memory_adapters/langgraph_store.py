@@ -164,7 +164,7 @@ def _fields_of(told: Mapping[str, Any]) -> dict[str, Any]:
 def _from_json(content: str) -> dict[str, Any]:
     try:
         found = json.loads(content)
-    except ValueError:  # a person wrote it anew
+    except ValueError:  # a person wrote it again
         found = None
     return found if isinstance(found, dict) else {"text": content}
 

@@ -19,7 +19,7 @@ from hybrid_memory_dbgpt.scoring import ImportanceScorer, InsightExtractor
 
 
 class AgentMemory(Memory):
-    """Passes everything on to ``memory`` (by default the last 5 fragments), and keeps ``gpts_memory`` beside it.
+    """Passes everything on to ``memory`` (by default the last 5 fragments), and keeps ``gpts_memory`` alongside it.
 
     Override `read_memories` and `write_memories` to decide what goes into a prompt and what of an exchange is kept.
     """

@@ -1,4 +1,4 @@
-"""The log of conversations and plans beside the memories.
+"""The log of conversations and plans alongside the memories.
 
 The operations are those of DB-GPT's ``GptsMemory`` and of its two stores; entries live in a `ConversationLog`, so they are
 durable where that is, and without one in this process only.

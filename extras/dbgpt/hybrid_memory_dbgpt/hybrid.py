@@ -70,7 +70,7 @@ class _StepResult:
 class HybridMemory(Memory):
     """What comes in passes through sensory into short-term memory; what proves itself there goes on to long-term.
 
-    A write that returned is durable where the vector store is `DuckDBVectorStore`: what the buffers hold stands there as
+    A write that returned is durable where the vector store is `DuckDBVectorStore`: what the buffers hold is there as
     rows of the tiers sensory and short_term, what they dropped or merged as faded rows, and a new object of the same
     session and name takes the buffers up again (`resume`). Long-term searches see long-term rows alone. A failure before
     that leaves everything as it was. ``now`` is the time at which this object begins; the ``now`` of a call counts first.
@@ -423,7 +423,7 @@ def _stored_buffers(
     What is no row any more, or forgotten, is left out.
 
     Raises:
-        StoreError: the store failed, or what stands there cannot be read.
+        StoreError: the store failed, or what is there cannot be read.
     """
     state = store.buffered(session, agent)
     if state is None:

@@ -36,7 +36,7 @@ _HIGHEST_RATING = 10.0  # of an `ImportanceScorer`
 _SUMMARY_CHARACTERS = 2000
 _LINE_CHARACTERS = 240
 _PAGE_MEMORIES = 100  # the most that one read returns: what has left the window is sorted out afterwards
-_MAX_CONVERSATION_MEMORIES = 10_000  # that are looked through for what stands in no summary yet
+_MAX_CONVERSATION_MEMORIES = 10_000  # that are looked through for what is in no summary yet
 
 
 class MemoryTypes:
@@ -256,7 +256,7 @@ class MemoryManager:
             await self.summarize()
 
     def _unsummarised(self, service: MemoryService) -> list[MemoryId]:
-        """Return what left this conversation's window before this object was made and stands in no summary yet, oldest first."""
+        """Return what left this conversation's window before this object was made and is in no summary yet, oldest first."""
         known = service.recent(self.scope, limit=_MAX_CONVERSATION_MEMORIES, session=self.scope.session)
         summarised = {parent for memory in known if memory.kind is Kind.SUMMARY for parent in memory.parents}
         return [

@@ -117,7 +117,7 @@ def recency(accessed_at: NDArray[np.float64], now: datetime, decay_rate: float) 
 class TimeWeightedEmbeddingRetriever:
     """Combines likeness with recency. Blocking; call it from a worker thread.
 
-    With ``external_storage`` it keeps all documents in a stream there, and the last ``k`` of them are candidates beside
+    With ``external_storage`` it keeps all documents in a stream there, and the last ``k`` of them are candidates alongside
     the ``top_k`` most alike; recalled documents get a new time of access in the stream. Without it, times are kept in
     the vector store's metadata.
     """

@@ -55,7 +55,7 @@ def open_store(folder: Path, clock: Clock) -> OpenStore:
 
     place = folder.expanduser().resolve()
     database = place / DATABASE
-    lock_file = database.with_suffix(".lock")  # the store makes it beside its file, and it lasts as long
+    lock_file = database.with_suffix(".lock")  # the store makes it alongside its file, and it lasts as long
     with _guard:
         known = _open_stores.get(place)
         if known is not None and known.lock_file == _identity(lock_file):

@@ -130,7 +130,7 @@ class DuckDBVectorStore:
     ``name`` and ``embedding_fn`` count before those of the configuration. Without ``store``, ``persist_path`` names the
     folder of a DuckDB file that is opened, once for all objects of this process that name it, and closed when the last of
     them calls `close`; without both, memories live as long as the object. Only rows of the long-term tier are found; what
-    the buffers of a `HybridMemory` hold or dropped is kept beside them (`commit`). Safe to call from several threads.
+    the buffers of a `HybridMemory` hold or dropped is kept alongside them (`commit`). Safe to call from several threads.
 
     Raises:
         StoreError: the folder cannot be used, or another process has the store open.

@@ -109,7 +109,7 @@ def export_folder(
     """Write what some namespaces hold (all when none is named) as Markdown files, or bring a folder of them up to date.
 
     The same contents give the same bytes. Conversations and buffers are not in it. ``secrets`` says what is written of what looks like
-    one; None reveals them. ``force`` writes into a folder that holds other files, beside them, and replaces our files that were edited.
+    one; None reveals them. ``force`` writes into a folder that holds other files, alongside them, and replaces our files that were edited.
 
     Raises:
         InvalidInput: a namespace that was named holds nothing, or the folder holds what only force replaces.
@@ -325,7 +325,7 @@ class _Pages:
             self._days[_day(memory.forgotten_at)]["Deprecation"] += 1
 
     def finish(self, *, whole: bool) -> None:
-        """Write what stands at the top of the folder; of a part of the store, only where nothing stands there yet."""
+        """Write what is at the top of the folder; of a part of the store, only where nothing is there yet."""
         self._end_namespace()
         name = "index.md" if self._okf else "README.md"
         if not whole and self._writer.has(name):

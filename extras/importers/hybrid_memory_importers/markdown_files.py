@@ -74,7 +74,7 @@ def text_in(file: SourceFile) -> str | Skipped:
 
 
 def is_our_overview(file: SourceFile, text: str) -> bool:
-    """Return True for what stands beside the memories in a folder that this program exported."""
+    """Return True for what is stored with the memories in a folder that this program exported."""
     return file.name.lower() in OVERVIEWS and whose(text.encode("utf-8", "surrogatepass")) is not Written.FOREIGN
 
 

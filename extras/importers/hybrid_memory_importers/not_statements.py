@@ -148,7 +148,7 @@ def is_fiction(low: str) -> bool:
 
 
 def orders_fiction(low: str) -> bool:
-    """Return True for "write a scene where ...": what stands behind that is made up as well."""
+    """Return True for "write a scene where ...": what comes behind that is made up as well."""
     return WRITES_FICTION.search(low) is not None
 
 
@@ -180,7 +180,7 @@ def tells(sentence: Sentence, *, alone: bool, fiction: bool) -> bool:
 
 
 def before_question(sentence: Sentence) -> Sentence | None:
-    """Return what stands before the last comma of a question: "favourite game is Outer Wilds, so something like that?"."""
+    """Return what comes before the last comma of a question: "favourite game is Outer Wilds, so something like that?"."""
     if not sentence.asks:
         return None
     at = max(sentence.low.rfind(mark) for mark in (", ", "; ", " - ", " – ", " — "))

@@ -403,4 +403,4 @@ MATERIAL = LazyPattern(
     r"|(?:übersetz|traduis|traduce|traduz|traduci)\w*\b[^:]{0,60}|here(?:'s| is| are) [^:]{0,60}|(?:das|folgendes"
     r"|hier)[^:]{0,30}(?:text|mail|entwurf)|voici [^:]{0,40}|aquí (?:está|va|tienes) [^:]{0,40}) ?[:：]"
 )
-"""What stands behind this is material."""
+"""What comes behind this is material."""

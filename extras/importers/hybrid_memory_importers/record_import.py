@@ -1,7 +1,7 @@
 """What was chosen of another program's file becomes memories: looked at before, and stored in batches.
 
 The lines come from `hybrid_memory_importers.spool`, already in the order of time and checked. What is here by id, or by its words, is
-passed over. A memory that comes in as the person's own is trusted as their assistant's notes are: it stands beside what was said here
+passed over. A memory that comes in as the person's own is trusted as their assistant's notes are: it is next to what was said here
 and never displaces it. Each import has a name of its own in the log, so that an import that was killed is done again, and is undone as
 one.
 """

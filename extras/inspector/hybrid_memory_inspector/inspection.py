@@ -47,7 +47,7 @@ _LARGEST_PORT = 65535
 _LOOK_SECONDS = 1.0  # how often it is looked whether a page is open
 _PAGE_PLACES = 3  # calls of all pages at once, as of one client
 _CONNECTIONS = 256  # a browser opens six, and streams of events of several browsers hold one each
-_MAX_HEAD_BYTES = 32 * 1024  # a long question stands in the address
+_MAX_HEAD_BYTES = 32 * 1024  # a long question is in the address
 _HEAD_SECONDS = 10.0
 
 

@@ -1,4 +1,4 @@
-"""Reads every row of a PostgreSQL store and compares what must agree, beside the calls of all hubs: for ``doctor`` and a repair.
+"""Reads every row of a PostgreSQL store and compares what must agree, alongside the calls of all hubs: for ``doctor`` and a repair.
 
 The order: every table whole; what no version of this program writes; where all can be read, what must agree between tables and the
 hashes of the words, in one moment; then what protects the tables, and what an erasure left to do. That the server's own files are whole

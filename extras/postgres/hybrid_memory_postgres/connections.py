@@ -113,7 +113,7 @@ class Connections:
             # BEGIN and COMMIT are ours, so that they travel with the statements; `$1` is the server's own way to write a parameter.
             kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
             configure=_configure,
-            # The pool waits longer and longer between its tries; given up, it begins anew for who still waits, or asks next.
+            # The pool waits longer and longer between its tries; given up, it begins again for who still waits, or asks next.
             reconnect_timeout=_RECONNECT_SECONDS,
             reconnect_failed=self._connect_for_who_waits,
             name="hybrid-memory",
@@ -252,7 +252,7 @@ class Connections:
                 self._pool.putconn(connection)
 
     def connect(self, **options: Any) -> Connection:
-        """Return a connection beside the pool, with libpq's ``options``; it is let go of when the network swallows what it says.
+        """Return a connection alongside the pool, with libpq's ``options``; it is release when the network swallows what it says.
 
         Raises:
             psycopg.Error: there is none; nothing is waited for.
@@ -350,7 +350,7 @@ def _roll_back(connection: Connection) -> None:
 
 def _configure(connection: Connection) -> None:
     connection.server_process = settle(connection)
-    # A Python int is of the smallest type that holds it by default, and a statement would be prepared anew for each.
+    # A Python int is of the smallest type that holds it by default, and a statement would be prepared again for each.
     # Lists are sent as text; without a type of its own the second one of a statement would get that of the first.
     connection.adapters.register_dumper(int, Int8Dumper)
     connection.adapters.register_dumper(int, Int8BinaryDumper)

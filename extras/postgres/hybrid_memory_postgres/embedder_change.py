@@ -1,4 +1,4 @@
-"""The change of the embedder: the next embedder's vectors stand beside those in use, under its number.
+"""The change of the embedder: the next embedder's vectors appear next to those in use, under its number.
 
 The row of the next embedder in ``embedder`` has the negative of its number, so that whoever asks for the embedder (the highest number) does
 not see it. A change of the rows of ``embedder`` waits for all writes that are under way in any hub, and lets none begin until it is

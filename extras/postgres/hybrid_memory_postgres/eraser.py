@@ -2,7 +2,7 @@
 
 1. the copies in the folder, which are database files of their own;
 2. the rows, in one transaction for each namespace; every hub hears of it by the log;
-3. the tables are written anew, so that the bytes go too (`rewriting`).
+3. the tables are written again, so that the bytes go too (`rewriting`).
 
 A process that dies before the second step has erased nothing, and does it again. One that dies behind it has left a note in the store:
 the next erasure and `doctor --repair` finish the third step.
@@ -63,7 +63,7 @@ class PostgresEraser:
         on_step: OnStep = lambda _: None,
         copies_too: bool = True,
     ) -> Purged:
-        """Erase in the copies, then in the tables, and write these anew."""
+        """Erase in the copies, then in the tables, and write these again."""
         from hybrid_memory.store.duck.erase_files import erase_in_copies
 
         with self._connections.reading(EVERYTHING) as session:

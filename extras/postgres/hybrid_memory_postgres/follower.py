@@ -65,7 +65,7 @@ class _State:
 
     ``erasures`` counts namespaces that were erased and words that were exchanged, ``embedder`` is the number of the pinned one,
     ``usable_from`` the first schema whose programs can use it, ``file`` that of the table of heads, which is another one when it was
-    filled anew.
+    filled again.
 
     ``database`` is the server's number of the database, ``started_at`` when the server was started. Behind another start may be an earlier
     state, as of a standby that lacked the last transactions. Links do not always tell: where several hubs write before they look, each

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CHANNEL = "hybrid_memory"
 _DIGEST_BYTES = 12
-_SILENT_SECONDS = 2.0  # without an answer to a hint; then the connection is made anew
+_SILENT_SECONDS = 2.0  # without an answer to a hint; then the connection is made again
 _HINT = "SELECT pg_notify('hybrid_memory', $1)"
 _QUICK = "SET synchronous_commit = off"  # a hint need not be on disk before the next one goes out
 

@@ -1,7 +1,7 @@
 """The hubs that share a store: each has a row in the table ``hub``, which it renews as long as it lives.
 
 ``marks`` says up to where a hub has followed each namespace that it holds in memory, so that no log is shortened past what somebody still
-has to read. A namespace stands there as its digest (`hints`). Times are the server's: the clocks of hubs differ.
+has to read. A namespace is there as its digest (`hints`). Times are the server's: the clocks of hubs differ.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ CERTAIN_SECONDS = 1.5
 
 
 class KnownHeads:
-    """Positions by namespace, told by own commits at once and by whoever follows the other hubs; safe in several threads.
+    """Positions by namespace, told by own commits at once and by anyone who follows the other hubs; safe in several threads.
 
     While they are ``confirm``-ed again and again, a namespace that is not known has no change.
     """
@@ -25,7 +25,7 @@ class KnownHeads:
     def note(self, namespace: str, position: int, link: str = "") -> bool:
         """Note that a namespace has come to a position; returns whether that is further than was known.
 
-        ``link`` is that of the entry which stands there, empty where it is not known.
+        ``link`` is that of the entry which is there, empty where it is not known.
         """
         with self._lock:
             if link and position >= self._links.get(namespace, (0, ""))[0]:
@@ -62,7 +62,7 @@ class KnownHeads:
         self._certain_until = 0.0
 
     def replace(self, positions: Mapping[str, int]) -> None:
-        """Take positions for all there are, also where they go back: after an erasure, or a store that was filled anew."""
+        """Take positions for all there are, also where they go back: after an erasure, or a store that was filled again."""
         with self._lock:
             self._positions = dict(positions)
             self._links = {}

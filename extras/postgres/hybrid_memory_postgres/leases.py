@@ -1,7 +1,7 @@
 """Leases in PostgreSQL: rows of the table ``lease``, whose times are the server's, since the clocks of hubs differ.
 
 What is held is renewed by a thread of its own, so that a piece of work may take longer than the lease; that of a process that died, or
-that was stopped, ends by itself. `Leases.guard` stands in the transactions whose work may not be done by a former holder.
+that was stopped, ends by itself. `Leases.guard` is in the transactions whose work may not be done by a former holder.
 """
 
 from __future__ import annotations

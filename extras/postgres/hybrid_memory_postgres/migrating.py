@@ -2,7 +2,7 @@
 
 The table ``migration`` has a row for each step that was taken: its number, and from which schema on programs may use the store
 afterwards (`Migration.usable_from`). So machines are upgraded one after the other: where a later version has only added something, hubs of
-this one read and write beside it. What concerns the store as a whole (copies, exports, erasures, repairs) is refused to them then: they
+this one read and write alongside it. What concerns the store as a whole (copies, exports, erasures, repairs) is refused to them then: they
 would leave out what they do not know (`refuse_later`).
 
 All steps that a store has not had run in one transaction, together with their records. A step that hubs of an earlier version would

@@ -1,7 +1,7 @@
 """`OfflineReads`: a store whose reads go on for a while by what is in memory when the database cannot be reached (`offline_reads_seconds`).
 
 Search structures are in memory anyway, but hold no contents. So with that setting the contents of each namespace whose structures are
-loaded are kept beside them, and follow them: whatever they read, is kept as it was read. Writes are never answered from here.
+loaded are kept alongside them, and follow them: whatever they read, is kept as it was read. Writes are never answered from here.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class OfflineReads:
                 found = self._store.get(namespace, wanted)  # type: ignore[arg-type] # ids of the store's own
                 with self._lock:
                     if self._contents.get(namespace) is not into:
-                        return  # loaded anew, or let go
+                        return  # loaded again, or let go
                     for one in found.keys() - self._due[namespace]:
                         into.setdefault(one, found[one])
         except StoreError:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hybrid_memory_postgres.connections import Connections
     from hybrid_memory_postgres.sql_session import PgSession
 
-# The number of the transaction beside that of the process: a process of this number may be another one's meanwhile. `pg_xact_status`
+# The number of the transaction alongside that of the process: a process of this number may be another one's meanwhile. `pg_xact_status`
 # would not do: of a number that is higher than all that have ended it may say nothing. One that waits for a standby is left to wait:
 # ended, it would be committed without the standby, and be acknowledged although the loss of one machine can lose it.
 _END = """

@@ -122,7 +122,7 @@ _RAISE = """
     SELECT $1, $2, $3, max(number) FROM entry WHERE namespace = $1 AND conversation = $2 AND kind = $3 HAVING count(*) > 0
     ON CONFLICT (namespace, name, kind) DO UPDATE SET last = greatest(known.last, excluded.last)
 """
-# Terms and the like are made anew at the next idle time: encoding 0 asks for it.
+# Terms and the like are made again at the next idle time: encoding 0 asks for it.
 _SET_FIXED = Template("""
     UPDATE memory SET $assignments, terms = '', names = NULL, days = NULL, aspects = 0, encoding = 0 WHERE namespace = $$1 AND id = $$2
 """).substitute(assignments=", ".join(f"{one.name} = ${at}" for at, one in enumerate(FIXED_FIELDS, 3)))
@@ -191,7 +191,7 @@ class PostgresSync(SqlSync):
             session.rows(COUNT_STEP)
 
     def writes(self) -> tuple[int, str]:
-        """Return how many steps of synchronisation and notes the store has had, and what clients change beside them."""
+        """Return how many steps of synchronisation and notes the store has had, and what clients change alongside them."""
         with self._connections.snapshot(EVERYTHING) as session:
             return int(session.rows(_NUMBER)[0][0]), str(session.rows(_STATE)[0][0])
 

@@ -67,7 +67,7 @@ class PostgresTransfer:
         self._told = told
 
     def copy_to(self, file: Path) -> TableSums:
-        """Write a copy of this moment to a new database file, beside reads and writes."""
+        """Write a copy of this moment to a new database file, alongside reads and writes."""
         from hybrid_memory.store.duck.moving_files import write_file
 
         with self._connections.copying(EVERYTHING) as session:
@@ -156,7 +156,7 @@ class PostgresTransfer:
 
 
 class _ItemsOfMoment(Iterator[TransferItem]):
-    """Items that are read in a session of their own, which is let go after the last one, or with whoever holds them."""
+    """Items that are read in a session of their own, which is let go after the last one, or with anyone who holds them."""
 
     def __init__(self, session: ExitStack, items: Iterator[TransferItem]) -> None:
         self._session = session

@@ -1,6 +1,6 @@
 """What an administrator does once: tables, a role for hubs with no more rights than they need, roles that stand for namespaces.
 
-A hub needs rows, not tables: it may read and change rows, and have a table written anew after an erasure (`row_security`). It owns nothing,
+A hub needs rows, not tables: it may read and change rows, and have a table rewritten after an erasure (`row_security`). It owns nothing,
 makes nothing, and may not say who is bound to what. Statements that name a role or a table are put together by the server (``format``),
 which quotes names as it reads them.
 """
@@ -41,7 +41,7 @@ _MAKE_ROLE = "SELECT format('CREATE ROLE %I NOSUPERUSER NOCREATEDB NOCREATEROLE 
 _MAKE_NAMESPACE_ROLE = (
     "SELECT format('CREATE ROLE %I NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOLOGIN', $1::text)"
 )
-# Tables and function of a role that is to serve hubs go to whoever prepares the store.
+# Tables and function of a role that is to serve hubs go to anyone who prepares the store.
 _TAKE_OVER = """
     SELECT format('ALTER TABLE %I OWNER TO CURRENT_USER', t.relname)
     FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace JOIN pg_catalog.pg_roles r ON r.oid = t.relowner

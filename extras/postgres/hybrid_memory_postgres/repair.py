@@ -1,6 +1,6 @@
 """Puts rows aside that no version of this program writes, and mends what only a note needs: ``doctor --repair`` over PostgreSQL.
 
-Last, the chain of a log that does not fit begins anew: the entry that is appended says what did not. All of it is one transaction, while
+Last, the chain of a log that does not fit begins again: the entry that is appended says what did not. All of it is one transaction, while
 the heads of all namespaces are locked: no hub writes meanwhile. What is put aside stands as JSON lines in the quarantine of this hub's
 folder. Damaged files of the server are not mended here: that takes a backup.
 """
@@ -64,7 +64,7 @@ _STATE = """
 """
 _SET_REVISION = "UPDATE memory SET rev = $3 WHERE namespace = $1 AND id = $2"
 _DISTRUST = "UPDATE memory SET trust = 'untrusted', pinned = false WHERE namespace = $1 AND id = $2"
-# Terms and the like are made anew at the next idle time: encoding 0 asks for it.
+# Terms and the like are made again at the next idle time: encoding 0 asks for it.
 _RENEW = """
     UPDATE memory SET content_hash = $3, terms = '', names = NULL, days = NULL, aspects = 0, encoding = 0
     WHERE namespace = $1 AND id = $2
@@ -191,7 +191,7 @@ def _mend(
 
 
 def _begin_chains_anew(session: PgSession, now: datetime) -> list[LockedHead]:
-    """Let the chains that do not fit begin anew; returns the new heads of their logs."""
+    """Let the chains that do not fit begin again; returns the new heads of their logs."""
     heads = []
     for (namespace,) in session.rows(NAMESPACES_WITH_LOG):
         problem = check_log(session, namespace).problem

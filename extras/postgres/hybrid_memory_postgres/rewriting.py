@@ -1,6 +1,6 @@
-"""Tables written anew, so that the bytes of deleted rows leave their files.
+"""Tables written again, so that the bytes of deleted rows leave their files.
 
-A deleted row stays in a table's file until its place is used again. Writing the table anew (what ``VACUUM FULL`` does too; here the
+A deleted row stays in a table's file until its place is used again. Writing the table again (what ``VACUUM FULL`` does too; here the
 owner's function `rewrite_table`, which a hub that owns nothing may call) leaves out what no open transaction can still see. So what runs
 since before the deletion is waited for.
 """
@@ -40,7 +40,7 @@ _HELD_BACK = """
             + (SELECT count(*) FROM pg_catalog.pg_prepared_xacts
                 WHERE database = current_database() AND age(transaction) > age($1::text::xid))
 """
-# Whoever waits for a table lets everybody behind it wait too.
+# Anyone who waits for a table lets everybody behind it wait too.
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, true)"
 _REWRITE = "SELECT rewrite_table($1)"
 
@@ -77,7 +77,7 @@ def rewrite_tables(
     tries: int = _TRIES,
     lock_timeout: str = _WAITS_FOR_TABLE,
 ) -> Sequence[str]:
-    """Write the tables anew, while calls wait; returns what kept bytes in them, a sentence each.
+    """Write the tables again, while calls wait; returns what kept bytes in them, a sentence each.
 
     Waits up to ``seconds`` for transactions that began before, and ``tries`` times ``lock_timeout`` for each table.
     """

@@ -72,7 +72,7 @@ _RAISE = """
 """
 
 # Deleted rows leave their bytes in a table's file. Only its owner may have them removed (VACUUM FULL); for a hub that is not, this
-# function of the owner's writes the table anew in the same way. A table without a key is written by changing it there and back.
+# function of the owner's writes the table again in the same way. A table without a key is written by changing it there and back.
 _REWRITE_TABLE = """
     DO $make$
     BEGIN
@@ -169,7 +169,7 @@ class NamespaceRoles:
         return next((role for role, reach in self._roles if wanted and wanted <= reach), NO_ROLE)
 
     def forget(self) -> None:
-        """Ask the database anew before the next transaction: what was known of roles is true no more."""
+        """Ask the database again before the next transaction: what was known of roles is true no more."""
         self._loaded_at = None
 
     def _refresh(self) -> None:

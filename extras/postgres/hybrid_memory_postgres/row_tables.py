@@ -1,7 +1,7 @@
 """All rows of a PostgreSQL store, read for a copy and taken from one (`hybrid_memory.store.row_copy`).
 
-Read by COPY in one moment, beside everything else that is done. Written through temporary tables: PostgreSQL takes no COPY into a table
-with row-level security. Where a table keeps the order of storing in a column, it is given anew, in that order.
+Read by COPY in one moment, alongside everything else that is done. Written through temporary tables: PostgreSQL takes no COPY into a table
+with row-level security. Where a table keeps the order of storing in a column, it is given again, in that order.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class PgRowTarget:
             session.change(_ADD_MARK, table.name, number, mark)
 
     def begin(self, store_id: str) -> None:
-        """Note whose copy this is, unless that stands there.
+        """Note whose copy this is, unless that is there.
 
         Raises:
             InvalidInput: there are memories, or the unfinished copy of another store; or a hub uses the database.

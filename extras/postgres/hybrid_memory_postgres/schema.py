@@ -6,7 +6,7 @@ They are those of the DuckDB store, column by column, so that rows can be copied
   little endian, and vectors those of their float32: a hub takes them as they come.
 * ``namespace`` holds the head of a namespace's log. Every write locks its row first: that is the order of all changes, and what a
   decision sees nobody changes meanwhile.
-* ``vector`` is one table for all embedders; that of the next one stands in ``embedder`` with the negative of its number, as there.
+* ``vector`` is one table for all embedders; that of the next one is in ``embedder`` with the negative of its number, as there.
 * ``store`` (one row), ``hub`` and ``lease`` are for the hubs that share the store.
 
 Texts that are compared or sorted have the
@@ -49,7 +49,7 @@ _MEMORIES = (
     )
     """,
     "CREATE INDEX memory_place ON memory (namespace, place)",
-    # For work that goes through all namespaces: a change of the embedder, encoding anew.
+    # For work that goes through all namespaces: a change of the embedder, encoding again.
     "CREATE INDEX memory_order ON memory (place)",
     # Every hub looks at its start whether an earlier version has encoded any.
     "CREATE INDEX memory_encoding ON memory (encoding, place)",
@@ -94,7 +94,7 @@ _MEMORIES = (
 )
 
 _CHANGES = (
-    # Each write changes the row of its namespace: room for that beside it, so that no index has to follow.
+    # Each write changes the row of its namespace: room for that alongside it, so that no index has to follow.
     """
     CREATE TABLE namespace (
         name TEXT COLLATE "C" NOT NULL PRIMARY KEY, position BIGINT NOT NULL DEFAULT 0, trimmed_before BIGINT NOT NULL DEFAULT 0,
@@ -189,8 +189,8 @@ _SYNC = (
 )
 
 _HUBS = (
-    # One row. The key of the terms is drawn by whoever opens the store first. ``erasures`` counts what hubs load anew for: namespaces that
-    # were erased as a whole, whose positions begin anew, and words that were exchanged. ``unwritten``: rows were erased whose bytes are
+    # One row. The first to open the store draws the key of the terms. ``erasures`` counts what hubs load again for: namespaces that
+    # were erased as a whole, whose positions begin again, and words that were exchanged. ``unwritten``: rows were erased whose bytes are
     # still in the tables' files. ``sync_number`` counts steps of synchronisation.
     """
     CREATE TABLE store (

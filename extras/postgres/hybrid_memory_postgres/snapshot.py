@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _HEAD = "SELECT coalesce((SELECT position FROM namespace WHERE name = $1), 0)"
 # Whatever the planner believes of a table that it has not looked at yet: rows come in the order of an index, chunk by chunk. Sorting
 # all that is left for each chunk would take the square of the time. Compiling a statement takes longer than running it. And one that is
-# never read to its end must not keep the server from clearing up for ever.
+# never read to its end must not keep the server from clearing up forever.
 _IN_ORDER = """
     SELECT set_config('enable_sort', 'off', true), set_config('jit', 'off', true),
         set_config('idle_in_transaction_session_timeout', '10min', true)

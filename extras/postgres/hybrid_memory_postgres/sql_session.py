@@ -89,7 +89,7 @@ class PgSession:
         with self._noting_failure(), translated():
             self.connection.execute(
                 _COMMIT, prepare=False
-            )  # not ROLLBACK, after which psycopg prepares every statement anew
+            )  # not ROLLBACK, after which psycopg prepares every statement again
 
     def commit(self) -> None:
         """Commit; in a pipeline COMMIT goes along with what was sent before, and the end of the pipeline waits for it.

@@ -1,4 +1,4 @@
-"""`PostgresStore`: the store over a PostgreSQL server, method by method; the statements are in the modules beside it.
+"""`PostgresStore`: the store over a PostgreSQL server, method by method; the statements are in the modules alongside it.
 
 A write goes through `writers` (groups and transactions), `write_transaction` (decide and apply), `memory_table`, `vector_table` and
 `tables`; a read through `connections` and the module of its table.
@@ -81,7 +81,7 @@ class PostgresStore:
     """Keeps memories in a PostgreSQL database, which any number of these share; see `hybrid_memory.store.base.Store`.
 
     ``heads`` is what is known of the ends of the logs without asking. ``embedder_change``, ``reencoding`` and ``readings`` are the parts
-    that change the embedder, encode words anew, and keep the journal of readings.
+    that change the embedder, encode words again, and keep the journal of readings.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class PostgresStore:
         return PostgresTransfer(self.connections, self._clock, self.told)
 
     def restorer(self, home: Path) -> Restorer:
-        """Return what puts a backup in the place of this store, beside the hubs that have it open."""
+        """Return what puts a backup in the place of this store, alongside the hubs that have it open."""
         from hybrid_memory_postgres.restoring_store import PostgresRestorer
 
         return PostgresRestorer(self.connections, home)
@@ -174,11 +174,11 @@ class PostgresStore:
         return (f"{what} left out of every answer; `hybrid-memory-mcp doctor` says which",)
 
     def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
-        """Read every row and compare what must agree, beside the calls of all hubs."""
+        """Read every row and compare what must agree, alongside the calls of all hubs."""
         from hybrid_memory.store.odd_rows import takes_all
         from hybrid_memory_postgres.check import check_store
 
-        del mark_seen  # nothing of what happened before is told of a server
+        del mark_seen  # a new server reports nothing of what happened before
         return check_store(self.connections, self._clock.now(), refusal or takes_all)
 
     def repair(self, home: Path, refusal: Refusal) -> Report:
@@ -250,7 +250,7 @@ class PostgresStore:
         return Lag(self.behind_seconds(), changes)
 
     def offline_seconds(self) -> float | None:
-        """Return None: reads ask the database (`store.offline` stands before it where they need not)."""
+        """Return None: reads ask the database (`store.offline` comes before it where they need not)."""
         return None
 
     def take_over(self) -> None:

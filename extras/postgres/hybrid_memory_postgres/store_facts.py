@@ -1,4 +1,4 @@
-"""What a store holds, in numbers and names: for status, doctor, and what begins anew when a store is new."""
+"""What a store holds, in numbers and names: for status, doctor, and what begins again when a store is new."""
 
 from __future__ import annotations
 

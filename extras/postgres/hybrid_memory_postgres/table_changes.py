@@ -1,6 +1,6 @@
-"""Changes of tables beside hubs that are at work: `changing_tables`.
+"""Changes of tables alongside hubs that are at work: `changing_tables`.
 
-Whoever waits for a table as a whole lets everybody behind it wait too, and a backup or an export may read it for minutes. So such a
+Anyone who waits for a table as a whole lets everybody behind it wait too, and a backup or an export may read it for minutes. So such a
 change waits for a moment only, lets the others go on, and tries again.
 """
 
@@ -37,7 +37,7 @@ _BUSY = (
 
 
 def changing_tables(connections: Connections, change: Callable[[PgSession], _Value]) -> _Value:
-    """Do ``change`` in one transaction, which no other change of tables runs beside, and return what it returns.
+    """Do ``change`` in one transaction, which no other change of tables runs alongside, and return what it returns.
 
     It is tried again from its beginning when it would have to wait for long; hubs wait for half a second each time at most.
 

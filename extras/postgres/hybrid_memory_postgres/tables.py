@@ -130,7 +130,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """What stands in the store as a write begins: ``transaction`` is the server's number of the write, ``store`` the id of the store.
+    """What is in the store as a write begins: ``transaction`` is the server's number of the write, ``store`` the id of the store.
 
     ``others`` are the rows of what else was asked.
     """
@@ -289,7 +289,7 @@ def write_buffer(session: PgSession, namespace: str, buffer: BufferState) -> Non
 
 
 def insert_embedder(session: PgSession, embedder: PinnedEmbedder, at: datetime) -> None:
-    """Send an embedder, unless one of this number is there; a negative number hides it from whoever asks for the pinned one."""
+    """Send an embedder, unless one of this number is there; a negative number hides it from anyone who asks for the pinned one."""
     session.send(_EMBEDDER_INSERT, embedder.number, embedder.identity, embedder.dimensions, to_micros(at))
 
 

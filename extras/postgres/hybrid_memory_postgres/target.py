@@ -72,7 +72,7 @@ _PARAMETERS = frozenset(
         *("sslnegotiation", "sslpassword", "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout", "user"),
     }
 )
-_LISTS = ("host", "hostaddr", "port")  # with commas, and empty where nothing stands between them
+_LISTS = ("host", "hostaddr", "port")  # with commas, and empty where nothing is between them
 # What libpq takes of the environment and that decides where a connection goes, and whose it is.
 _VARIABLES: Mapping[str, str] = {
     "host": "PGHOST",
@@ -243,7 +243,7 @@ def _secure(given: dict[str, str], environ: Mapping[str, str], *, local: bool) -
 def _is_local(given: Mapping[str, str]) -> bool:
     """Return whether connections stay on this machine: every host and address of the list does."""
     hosts, addresses = given.get("host", "").split(","), given.get("hostaddr", "").split(",")
-    # An address wins over the name beside it, but a name without one goes to the system's resolver.
+    # An address wins over the name alongside it, but a name without one goes to the system's resolver.
     return all(_stays(address or name) for name, address in zip_longest(hosts, addresses, fillvalue=""))
 
 
@@ -278,7 +278,7 @@ def _parsed(address: str, place: str = STORE) -> _Address:
     user, _, password = login.partition(":")
     before, _, query = behind.partition("?")
     if "@" in before:
-        # What stands there is the rest of a password, and would be shown as a host or a database.
+        # What is there is the rest of a password, and would be shown as a host or a database.
         raise InvalidInput(place, "has more than one @, or a / before it; within a password write them as %40 and %2F")
     hosts, _, database = before.partition("/")
     names, ports = _hosts_of(hosts, place)

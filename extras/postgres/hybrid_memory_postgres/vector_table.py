@@ -35,7 +35,7 @@ _ADD = """
     ORDER BY one.namespace, one.id
     ON CONFLICT (embedder, namespace, id) DO NOTHING
 """
-# In the order of ids, which is that of time; so each part begins where the last one ended, whatever is stored beside.
+# In the order of ids, which is that of time; so each part begins where the last one ended, whatever is stored alongside.
 _PART = """
     SELECT id, vec, passages FROM vector WHERE embedder = $1 AND namespace = $2 AND id > $3 ORDER BY id LIMIT $4
 """

@@ -23,7 +23,7 @@ _INT32 = 4
 def column_of(sent: bytes | None, kind: str) -> NDArray[Any]:
     """Return the elements of an array as ``array_send`` gives it; ``kind`` is numpy's big-endian type, as ``>i8``.
 
-    There must be no NULL among them. Each stands behind four bytes of its length.
+    There must be no NULL among them. Each comes behind four bytes of its length.
     """
     if sent is None or len(sent) <= _HEADER:
         return np.zeros(0, np.dtype(kind).newbyteorder("="))

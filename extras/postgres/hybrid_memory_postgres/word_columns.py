@@ -32,7 +32,7 @@ _REPLACE = """
 
 
 class PostgresWordColumns:
-    """The part of `PostgresStore` that has terms, names and days made anew; see `hybrid_memory.store.reprocessing.ReencodingStore`.
+    """The part of `PostgresStore` that has terms, names and days made again; see `hybrid_memory.store.reprocessing.ReencodingStore`.
 
     ``store`` gives the id of the store for which words are encoded here.
     """

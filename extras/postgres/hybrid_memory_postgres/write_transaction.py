@@ -248,7 +248,7 @@ def decide_and_apply(
 
 
 def _with_words_to_encode(changes: ChangeSet) -> ChangeSet:
-    """Return changes whose new memories are encoded anew at the next idle time: with another store's key nobody would find them."""
+    """Return changes whose new memories are encoded again at the next idle time: with another store's key nobody would find them."""
     inserted = {memory.id: replace(memory, encoding=0) for memory in changes.inserted}
     return replace(changes, inserted=tuple(inserted.values()), after={**changes.after, **inserted})
 

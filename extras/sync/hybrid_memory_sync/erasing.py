@@ -1,6 +1,6 @@
 """What another machine purged or redacted leaves the files of this store too: the database's old bytes and logs, and backups if asked.
 
-A synchronisation takes it out of the store's rows. Until the files are written anew it is noted which memories these were, so that
+A synchronisation takes it out of the store's rows. Until the files are written again it is noted which memories these were, so that
 a process that is killed in between is made up for by the next synchronisation. Backups and quarantine are the way back from a purge that
 nobody meant: somebody who can write into the folder, or an old machine that is wiped, would else erase the last copy of everything on
 all machines. So they are left until a person at this machine says so; what they may still hold is noted.
@@ -29,7 +29,7 @@ _IN_COPIES = "erase in copies"
 
 
 def note_waiting(store: WholeStore, erased: Erased) -> None:
-    """Note what is to leave the store's files, beside what is noted already."""
+    """Note what is to leave the store's files, alongside what is noted already."""
     waiting = _noted(store)
     for namespace, ids in erased.ids.items():
         waiting.setdefault(namespace, []).extend(ids)

@@ -1,6 +1,6 @@
 """The folder that a carrier (Dropbox, Syncthing, git, a stick) brings to each machine: who writes where in it, and what counts.
 
-    FOLDER/hybrid-memory-sync.json        says what the folder is; the same bytes from whoever writes it
+    FOLDER/hybrid-memory-sync.json        says what the folder is; the same bytes from anyone who writes it
     FOLDER/<machine>/00000001-<digest>.jsonl    segments: a machine writes into its own subfolder alone, and never changes one
 
 So no two machines ever write the same file, and a carrier finds no conflicts.
@@ -65,7 +65,7 @@ class SyncFolder:
     def use_id(self, machines: Collection[str], new_id: str) -> None:
         """Let the store know the folder by an id that is written in it: hubs of one store have it under different paths.
 
-        It stands in the subfolder of the store's own machine, under one of its names; ``new_id`` is for a folder that has none.
+        It is in the subfolder of the store's own machine, under one of its names; ``new_id`` is for a folder that has none.
         """
         known = (self._id_in(name) for name in machines)
         self.key = next((one for one in known if one), new_id)

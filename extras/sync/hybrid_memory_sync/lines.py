@@ -1,6 +1,6 @@
 """What a line of a segment says, and the schema by which each line of a file is checked at the door.
 
-Whoever can write into the folder can write any line. One that is not as this program writes it says nothing, and takes no other along.
+Anyone who can write into the folder can write any line. One that is not as this program writes it says nothing, and takes no other along.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """What a machine knows of an item beside the memories."""
+    """What a machine knows of an item alongside the memories."""
 
     key: ItemKey
     state: ItemState
@@ -187,7 +187,7 @@ def item_of_line(told: Mapping[str, Any]) -> ItemKey | None:
 
 def _memory_change(told: Any, namespace: str) -> MemoryChange | None:
     item = memory_item(told.memory, None)
-    # The digest is made anew: a line's could make one memory pass for another.
+    # The digest is made again: a line's could make one memory pass for another.
     memory = replace(item.memory, content_hash=content_hash(item.memory.content))
     for text in _PLAIN_TEXTS(memory):
         _without_zero(text or "")

@@ -2,7 +2,7 @@
 
 Two machines that correct the same memory make two versions of it. The one of more trust, else the later one, is current; the other
 becomes an earlier version of it. The same words, said on two machines, are linked to the first saying, as `decisions.write` does it.
-Nothing of this is a change that somebody made: it is worked out anew from what was said whenever more of that is known.
+Nothing of this is a change that somebody made: it is worked out again from what was said whenever more of that is known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def without_purged(state: State, gone: Mapping[MemoryId, int]) -> State:
 
 
 def settled(said: Mapping[MemoryId, Memory]) -> dict[MemoryId, Memory]:
-    """Return memories as they stand beside each other; ``said`` has each as it was set, with all versions and all sayings of its words."""
+    """Return memories as they are after settling; ``said`` has each as it was set, with all versions and all sayings of its words."""
     found = dict(said)
     for family in _families(said):
         for loser, winner in _replaced(family).items():

@@ -1,7 +1,7 @@
 """When each field of a memory was last changed, read from the audit log. Pure.
 
 A stamp is a hybrid logical clock in one number: the microseconds of the log's entry, or one more than the newest stamp that this machine
-had seen of the namespace, if the clock stands before it. So what was changed by somebody who knew of another change has the later stamp,
+had seen of the namespace, if the clock comes before it. So what was changed by somebody who knew of another change has the later stamp,
 however wrong the clocks are; and the same entries have the same stamps in each copy of a store. (Kulkarni et al., "Logical Physical
 Clocks", 2014.)
 """

@@ -110,7 +110,7 @@ class _Step:
         return len(entries)
 
     def notice_items(self) -> None:
-        """Note what beside the memories is not as it was left."""
+        """Note what alongside the memories is not as it was left."""
         changed = self.view.changed_items()
         values = self.view.items([one.key for one in changed])
         for one in changed:
@@ -147,7 +147,7 @@ class _Step:
         self.consider(touched | (self.view.referring(gone) if gone else set()))
 
     def hear_items(self, changes: Sequence[ItemChange]) -> None:
-        """Join what others know of items beside the memories."""
+        """Join what others know of items alongside the memories."""
         known = self.view.items([change.key for change in changes])
         for change in changes:
             self._clock = follows(self._clock, (change.state.stamp,))

@@ -141,7 +141,7 @@ def synchronise(
     """Let a store and a folder tell each other what is new; ``preview`` only counts.
 
     ``namespace`` names the only one that is synchronised. ``retire`` names a machine that is gone for good: when all that its files say
-    is known here, it is told anew in files of this machine, and its files are removed. ``erased`` is told what must also leave the
+    is known here, it is told again in files of this machine, and its files are removed. ``erased`` is told what must also leave the
     files of the store.
 
     Raises:
@@ -417,7 +417,7 @@ class _Synchronisation:
     # --- cleaning -----------------------------------------------------------------------------------------------------
 
     def _clean(self, namespace: str) -> None:
-        """Take the words of what was purged or redacted out of this machine's own segments; what is redacted is told anew."""
+        """Take the words of what was purged or redacted out of this machine's own segments; what is redacted is told again."""
         lost, mark = self._syncing.to_clean(self._folder.key, namespace)
         ids = lost.ids
         if lost:
@@ -430,7 +430,7 @@ class _Synchronisation:
         self._syncing.cleaned(self._folder.key, namespace, mark)
 
     def _clean_file(self, file: SegmentFile, namespace: str, ids: frozenset[MemoryId]) -> bool:
-        """Write a segment anew without the words that are not in the store any more; return whether there were any."""
+        """Write a segment again without the words that are not in the store any more; return whether there were any."""
         data = self._folder.read(file)
         found = None if data is None else lines_of(data)
         if found is None or found[0] != namespace:

@@ -233,7 +233,7 @@ class MemoryForTests(Checks):
         """Store a memory before the agent begins, and return its id.
 
         ``fields`` are the arguments of ``write_memory``: ``tags=["health"]``, ``importance=0.9``, ``occurred_at="2025-11-03"``,
-        ``session="monday"``. It counts as said by the user in the session "earlier" unless they say otherwise, and stands in no transcript.
+        ``session="monday"``. It counts as said by the user in the session "earlier" unless they say otherwise, and is in no transcript.
 
         Raises:
             HybridMemoryError: a field cannot be used; says which.
@@ -272,7 +272,7 @@ class MemoryForTests(Checks):
     def recall(self, question: str, *, limit: int | None = None) -> list[Memory]:
         """Return what a question brings up, best first, as ``read_memories`` gives it to an agent; an empty one asks for a brief.
 
-        It counts as no use of the memories and stands in no transcript.
+        It counts as no use of the memories and is in no transcript.
         """
         request = ReadRequest(query=question, limit=limit, concise=True, recalls=False, zone=self._zone)
         found = self._opened().run(lambda service: service.read(self._scope(_TEST), request))
@@ -395,7 +395,7 @@ class MemoryForTests(Checks):
 
 
 class _StdioParts:
-    """What the stdio form has beside: the folder and the hub."""
+    """What the stdio form has alongside: the folder and the hub."""
 
     def __init__(self) -> None:
         from hybrid_memory_testing.stdio import TemporaryHome

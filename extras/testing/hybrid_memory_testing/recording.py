@@ -24,7 +24,7 @@ FORMAT = "hybrid-memory-mcp recording"
 VERSION = 1
 
 RecordMode: TypeAlias = Literal["once", "none", "rewrite"]
-"""once: record where there is no file, compare where there is one; none: never record; rewrite: record anew."""
+"""once: record where there is no file, compare where there is one; none: never record; rewrite: record again."""
 
 _LETTERS = "[0-9a-hjkmnp-tv-z]"
 _ID = re.compile(rf"\b(?:{_LETTERS}{{{ID_LENGTH}}}|s-{_LETTERS}{{12}})\b")  # of a memory, of an unnamed session
@@ -47,7 +47,7 @@ class Event:
     text: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as it stands in a file."""
+        """Return the event as it is in a file."""
         shown: dict[str, Any] = {"does": self.does, "at": self.at.isoformat()}
         if self.does == "call":
             shown |= {"tool": self.tool, "client": self.client}
@@ -63,7 +63,7 @@ class Event:
 
     @classmethod
     def of_json(cls, shown: Mapping[str, Any]) -> Event:
-        """Return the event that stands in a file."""
+        """Return the event that is in a file."""
         values = dict(shown) | {"at": datetime.fromisoformat(shown["at"])}
         if "text" in shown:
             values["text"] = "\n".join(shown["text"])

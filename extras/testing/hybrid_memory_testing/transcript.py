@@ -15,7 +15,7 @@ from hybrid_memory.language.text import excerpt
 from hybrid_memory_testing.matching import fits
 
 READ_RESOURCE = "resources/read"
-"""The name under which a reading of a resource stands in a transcript; its argument is ``uri``."""
+"""The name under which a reading of a resource is in a transcript; its argument is ``uri``."""
 GET_PROMPT = "prompts/get"
 """The name of a prompt that was fetched; its arguments are the prompt's ``name`` and what was given to it."""
 
@@ -51,7 +51,7 @@ class Call:
 class Transcript(Sequence[Call]):
     """The calls of all clients of one test, in the order in which they came; ``print(transcript)`` shows them.
 
-    It grows while the agent works. `of` gives those of one tool, `clear` begins anew.
+    It grows while the agent works. `of` gives those of one tool, `clear` begins again.
     """
 
     def __init__(self, calls: Sequence[Call] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Backup: a copy of a store beside it or elsewhere, made while it is in use. Restore: a copy in the place of the store.
+"""Backup: a copy of a store alongside it or elsewhere, made while it is in use. Restore: a copy in the place of the store.
 
 Called by the operations ``backup`` and ``restore`` of the command line. Both read the copy whole before it counts.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_open(store: Store) -> Report:
-    """Check a store that is open, beside other calls; what its status reported is not told there any more."""
+    """Check a store that is open, alongside other calls; what its status reported is not told there any more."""
     return store.check(mark_seen=True, refusal=refusal)
 
 

@@ -122,7 +122,7 @@ _JSON_TYPES: Mapping[ColumnType, Any] = {
 }
 
 # Earlier versions ask for the terms in each line, so the field stays, empty: a store's terms would tell its key. What search knows of
-# the words is made anew by an import.
+# the words is made again by an import.
 _FIELDS = tuple(field for field in MEMORY_FIELDS if field.name == "terms" or field.name not in DERIVED)
 _NAMES = tuple(field.name for field in _FIELDS)
 
@@ -144,7 +144,7 @@ _MOMENT_NAMES = tuple(field.name for field in _FIELDS if field.type is MOMENT)
 _LIST_NAMES = tuple(field.name for field in _FIELDS if field.type in (TEXTS, IDS, HASHES))
 _OBJECT_NAMES = tuple(field.name for field in _FIELDS if field.type is OBJECT)
 
-# One key for each field of a memory, and what is kept beside it.
+# One key for each field of a memory, and what is kept alongside it.
 _MEMORY_KEYS: dict[str, Any] = {
     "type": (Literal["memory"], ...),
     **{field.name: _line_field(field) for field in _FIELDS},

@@ -47,7 +47,7 @@ def _table() -> tuple[re.Pattern[str], dict[str, tuple[str, bool]]]:
 
 
 def alternative_at(low: str, place: int) -> tuple[str, int, bool] | None:
-    """Return the group of the alternative that stands at a place, where it ends, and whether it shuts the others out; None for none."""
+    """Return the group of the alternative that is at a place, where it ends, and whether it shuts the others out; None for none."""
     pattern, groups = _table()
     found = pattern.match(low, place)
     return None if found is None else (groups[found[1]][0], found.end(), groups[found[1]][1])

@@ -1,7 +1,7 @@
 """What is kept of English sentences: preferences, decisions, plans, corrections, facts, and what is to be remembered.
 
 Every expression is matched at the beginning of a clause, in small letters, and looks at a bounded number of characters. An apostrophe
-may be missing. What a sentence must not say stands in ``refusals.py``.
+may be missing. What a sentence must not say is in ``refusals.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MACROS = {
     r"|finally|already|recently|currently"
     r"|officially|unanimously|jointly|together|mainly|deeply|greatly|particularly|especially"
     r"|slightly|highly|tend to)\s+){0,3}",
-    # Nothing that has a meaning only beside what was said before.
+    # Nothing that has a meaning only alongside what was said before.
     "THING": r"(?!(?:it|its|that|this|them|those|these|him|her|his|their|one|ones|both|either|neither|yours?|here|there"
     r"|so|how|what|where|which|who"
     r"|when the|when this|when that|option|plan [a-e]\b|version \w\b|number|the (?:first|second"

@@ -23,7 +23,7 @@ class Frame:
     """A value that a statement gives to an attribute.
 
     ``scope`` are the stems of what the attribute is of, and of what it holds for; ``sort`` is what its values are ("day", "name");
-    ``start`` and ``end`` is where the value stands in the text. ``settled`` says that another value takes its place without being
+    ``start`` and ``end`` is where the value is in the text. ``settled`` says that another value takes its place without being
     called a correction, ``changes`` that the verb tells of a change ("moved to"); ``names`` are the names among the scope.
     """
 
@@ -43,7 +43,7 @@ class Frame:
 
     @property
     def limits(self) -> bool:
-        """Whether what stands behind the value says where, when or for what it holds."""
+        """Whether what comes behind the value says where, when or for what it holds."""
         return _LIMITS.match(self.rest) is not None
 
     def is_rival_of(self, other: Frame) -> bool:

@@ -73,7 +73,7 @@ def _without_fences(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Return a text without elements like ``<context>...</context>`` and what stands in them; one never closed reaches to the end."""
+    """Return a text without elements like ``<context>...</context>`` and what is in them; one never closed reaches to the end."""
     if "<" not in text:
         return text
     parts: list[str] = []

@@ -63,7 +63,7 @@ def begins_material(low: str) -> int | None:
 
 
 def is_about_material(low: str) -> bool:
-    """Return True if a line asks for something to be done with the text that stands around it."""
+    """Return True if a line asks for something to be done with the text that is around it."""
     return _ABOUT_MATERIAL.match(low) is not None
 
 
@@ -93,7 +93,7 @@ def is_refused(sentence: Sentence) -> bool:
 
 
 def is_supposed(sentence: Sentence) -> bool:
-    """Return True if a sentence is supposed, ironical, or lacks words: what stands behind that is so as well."""
+    """Return True if a sentence is supposed, ironical, or lacks words: what comes behind that is so as well."""
     if GAP in sentence.low or any(mark in sentence.low for mark in _IRONY):
         return True
     return _any_within(_SUPPOSED, sentence)
@@ -105,7 +105,7 @@ def is_unsure(sentence: Sentence) -> bool:
 
 
 def is_loose(low: str) -> bool:
-    """Return True if a sentence means something only beside what was said before: its subject is "it", its object "the second one"."""
+    """Return True if a sentence means something only alongside what was said before: its subject is "it", its object "the second one"."""
     return _LOOSE_SUBJECT.match(low) is not None or _LOOSE_OBJECT.search(low) is not None
 
 

@@ -55,7 +55,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def is_fragment(low: str) -> bool:
-    """Return True for "it's Postgres 16, not 15", which means something only beside what it corrects."""
+    """Return True for "it's Postgres 16, not 15", which means something only alongside what it corrects."""
     return _fragment_of(low) is not None
 
 
@@ -69,7 +69,7 @@ def tells_of_change(text: str) -> bool:
 
 
 def names_what_is_over(low: str) -> bool:
-    """Return True for "scratch Kafka, we ..." and "I quit Siemens, I ...": what is over stands in front of what holds."""
+    """Return True for "scratch Kafka, we ..." and "I quit Siemens, I ...": what is over is in front of what holds."""
     return any(form.match(low) is not None for form in _OVER_BEFORE)
 
 
@@ -154,7 +154,7 @@ def _replaces(said: _Said, earlier: str) -> str | None:
 
 
 def _gives_another_value(said: _Said, new: Frame, before: _Said, old: Frame) -> bool:
-    """Return True if a statement gives another value to what an earlier one gave one, and not beside it."""
+    """Return True if a statement gives another value to what an earlier one gave one, and not alongside it."""
     value, other = words_of(new.value_in(said.core)), words_of(old.value_in(before.core))
     if not new.is_rival_of(old) or value <= other or (said.over and not any(one <= other for one in said.over)):
         return False

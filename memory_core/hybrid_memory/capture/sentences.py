@@ -32,7 +32,7 @@ class Sentence:
         return replace(self, raw=self.raw[place:], low=self.low[place:])
 
     def before(self, place: int) -> Sentence:
-        """Return what stands before a place; whatever was asked, was asked behind it."""
+        """Return what comes before a place; whatever was asked, was asked behind it."""
         raw = self.raw[:place].rstrip(" ,;:-–—")
         return replace(self, raw=raw, low=self.low[: len(raw)], asks=False)
 

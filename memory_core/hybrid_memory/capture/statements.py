@@ -61,8 +61,8 @@ def statements(
     With ``episodes`` what they said besides follows (`Statement.episode`): of their own words alone, no questions.
 
     Turns of another role than "user" are passed over. Where more than ``limit`` are found, the most important stay. Of statements that say
-    the same the first stays; one that corrects an earlier one of the same turns stands in its place. With ``fragments`` corrections come
-    too that mean something only beside a statement of earlier turns (`Statement.fragment`). Calling it with the same turns gives the same
+    the same the first stays; one that corrects an earlier one of the same turns is in its place. With ``fragments`` corrections come
+    too that mean something only with a statement of earlier turns (`Statement.fragment`). Calling it with the same turns gives the same
     statements.
 
     What a turn says that also holds somebody else's words (`Statement.beside_others`) changes no other statement. ``announced`` says that
@@ -325,7 +325,7 @@ def _put_right(rest: Sentence, turn: Turn, told: Statement | None) -> Statement 
 
 
 def _joined_with_last(sentence: Sentence, rest: Sentence, turn: Turn, kept: list[Statement]) -> Statement | None:
-    """Return "I am getting married on the 12th. no, it's the 19th" for "no, it's the 19th": it stands alone with what it corrects only."""
+    """Return "I am getting married on the 12th. no, it's the 19th" for "no, it's the 19th": it is alone with what it corrects only."""
     if not kept or len(kept[-1].text) > _LONGEST_ANTECEDENT or not _same_sort(kept[-1].text, rest.low):
         return None
     last = kept[-1]
@@ -346,7 +346,7 @@ def _same_sort(earlier: str, later: str) -> bool:
 
 
 def _asked_for(before: Sentence | None, turn: Turn) -> Statement | None:
-    """Return the sentence before "remember that", if it stands alone."""
+    """Return the sentence before "remember that", if it is alone."""
     if before is None or refusals.is_refused(before):
         return None
     shown = declared(before)
@@ -365,7 +365,7 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
 
 
 def declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
-    """Return a clause without the request behind it; None if it asks or, unless ``loose``, means something only beside others."""
+    """Return a clause without the request behind it; None if it asks or, unless ``loose``, means something only alongside others."""
     if not clause.raw or refusals.is_question(clause.low):
         return None
     at = refusals.request_behind(clause.low, soft=False)

@@ -1,7 +1,7 @@
 """How likely a new statement changes an earlier one ("standup is on Mondays" - "it's on Thursdays now"). Deterministic.
 
 Two logistic regressions. The first reads the new statement alone: does it sound like a change, or like a repetition? The second reads
-it beside the earlier statements that are nearest to it: likeness, rare words in common, figures, names, time and conversation. No word
+it alongside the earlier statements that are nearest to it: likeness, rare words in common, figures, names, time and conversation. No word
 is listed. ``tools/fit_changes.py`` fits both on the lives in ``tools/dialogues`` and writes their calibration: of pairs that get a
 chance of p, about p are changes.
 """

@@ -63,7 +63,7 @@ def taking_the_key(
 ) -> WriteBatch:
     """Return a batch that makes a new version, which also replaces what else of its authority holds its key.
 
-    A person's words for what a tool said weigh more than that did, and it may have stood beside a person's: a key has one statement of each
+    A person's words for what a tool said weigh more than that did, and it may have stood with a person's: a key has one statement of each
     authority, as after a write.
     """
     changed = {update.memory.id for update in batch.updates}

@@ -111,9 +111,9 @@ def held_by_equals(
 def decide_restore(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:
     """Return what bringing forgotten memories back changes.
 
-    What comes back is current again, unless a version that replaced it is there or comes back with it. Where something else stands in
+    What comes back is current again, unless a version that replaced it is there or comes back with it. Where something else is in
     its place by now (it holds the key, or replaced the same older version), that is replaced if it has less authority, and disputed if
-    it has more; beside an equal one the memory stays forgotten.
+    it has more; alongside an equal one the memory stays forgotten.
 
     Raises:
         NotFound: names the positions in ``ids`` of those that do not exist here.
@@ -142,9 +142,9 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view
 
 
 class _Places:
-    """Who stands where when some memories come back: each place, a key or the end of a chain of versions, has one memory.
+    """Who is where when some memories come back: each place, a key or the end of a chain of versions, has one memory.
 
-    ``coming`` are the ids of those that come back, ``held`` those that do not, with what stands in their place; ``replaced`` are
+    ``coming`` are the ids of those that come back, ``held`` those that do not, with what is in their place; ``replaced`` are
     memories of less authority with the id of what takes their place.
     """
 
@@ -238,7 +238,7 @@ def _heir(memory: Memory, coming: Mapping[MemoryId, Memory]) -> MemoryId | None:
 def _replaced_again(coming: Mapping[MemoryId, Memory], view: WriteView) -> dict[MemoryId, tuple[Memory, MemoryId]]:
     """Return older versions that were current while the newer one was forgotten, each with the id of that one.
 
-    Those that were forgotten themselves meanwhile too: they come back as older versions then, not beside the newer one.
+    Those that were forgotten themselves meanwhile too: they come back as older versions then, not alongside the newer one.
     """
     older = view.get([one.supersedes for one in coming.values() if one.supersedes is not None])
     links = [(older.get(one.supersedes), one) for one in coming.values() if one.supersedes is not None]

@@ -53,7 +53,7 @@ def _true(named: Sequence[Memory], scope: Scope, view: WriteView) -> WriteBatch:
         better = disputed.get(one.disputes) if one.disputes is not None else None
         tier = Tier.LONG_TERM if one.is_episode else one.tier
         after = replace(one, trust=Trust.CONFIRMED, verdict=Verdict.TRUE, expires_at=_end_of(one), tier=tier)
-        # Of two that say otherwise, the person may call both true: then they stand beside each other, and the dispute stays.
+        # Of two that say otherwise, the person may call both true: then they appear next to each other, and the dispute stays.
         if better is not None and better.id not in judged and _is_current(better):
             if better.id not in replaced:
                 replaced[better.id] = Update(superseded(better, one.id))

@@ -37,7 +37,7 @@ _OF_PAIRS = 0.9  # of the floor, which every two members of a group reach
 _SUBJECT_SHARE = 0.08  # of all memories that may hold the word of a subject
 _LONGEST = 40  # words of a statement; a longer text has several subjects
 LARGEST_GROUP = 8  # memories in a group; set by hand
-UNTRUSTED_EVERY = 3  # groups of untrusted memories beside others
+UNTRUSTED_EVERY = 3  # groups of untrusted memories alongside others
 SEEDS = 256  # the most important memories, around which groups are sought: each costs a look at all others
 _TIME_SCALE_MICROS = 14 * 86_400_000_000  # two weeks, in which the part of likeness that time weakens is halved
 

@@ -59,7 +59,7 @@ def undoable(decide: Decision, undo: str, lookups: Lookups) -> Decision:
 def record_of(batch: WriteBatch, lookups: Lookups, view: WriteView) -> Mapping[str, Json] | None:
     """Return what a batch changes: of each memory the fields ``before`` (None: it is new) and ``after``, as they are stored.
 
-    ``beside`` are others that held the key of one of these before: what stood beside them then may do so again.
+    ``beside`` are others that held the key of one of these before: what stood alongside them then may do so again.
     """
     changed = {update.memory.id: update.memory for update in batch.updates}
     befores = view.get(changed)

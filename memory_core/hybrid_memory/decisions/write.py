@@ -348,7 +348,7 @@ def _insert(
 
 
 def superseded(old: Memory, new: MemoryId) -> Memory:
-    """Return the old version as it stands after a new one; it no longer takes part in attention."""
+    """Return the old version as it comes after a new one; it no longer takes part in attention."""
     tier = Tier.FADED if old.tier in BUFFER_TIERS else old.tier
     return replace(old, superseded_by=new, tier=tier)
 

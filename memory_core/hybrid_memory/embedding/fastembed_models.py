@@ -1,6 +1,6 @@
 """The models that fastembed knows: listed, looked up on this machine, downloaded. The only place that uses the network.
 
-Beside `hybrid_memory.embedding.fastembed_embedder` the only module that imports fastembed. Nothing but an explicit command of a person
+Alongside `hybrid_memory.embedding.fastembed_embedder` the only module that imports fastembed. Nothing but an explicit command of a person
 calls `download`.
 """
 

@@ -57,7 +57,7 @@ class MinilmEmbedder:
 
     @property
     def identity(self) -> str:
-        """``minilm:<16 digits of the model's SHA-256>``. Whoever changes the word pieces or the pooling changes the name."""
+        """``minilm:<16 digits of the model's SHA-256>``. Anyone who changes the word pieces or the pooling changes the name."""
         return f"minilm:{SHA256[:16]}"
 
     @property

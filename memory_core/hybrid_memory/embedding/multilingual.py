@@ -25,7 +25,7 @@ from hybrid_memory.errors import EmbedderUnavailable
 
 DATA = Path(__file__).with_name("data") / "multilingual"
 FILES = ("table.npy", "scale.npy", "layer.npy", "pieces.txt", "score.npy")
-DIGEST = "f778c382e4bc2327"  # the `digest_of` the shipped files; a test computes it anew
+DIGEST = "f778c382e4bc2327"  # the `digest_of` the shipped files; a test computes it again
 DIMENSIONS = 256
 MEGABYTES = 7
 LICENCE = "mit"

@@ -134,7 +134,7 @@ def is_multilingual(identity: str) -> bool:
 
 
 def embedder_for(spec: str) -> Embedder:
-    """Return the embedder of a setting; one that takes time to load is loaded beside the calls."""
+    """Return the embedder of a setting; one that takes time to load is loaded alongside the calls."""
     embedder = make_embedder(spec)
     if spec in (STATIC, MULTILINGUAL):
         return embedder

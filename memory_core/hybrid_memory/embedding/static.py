@@ -25,7 +25,7 @@ from hybrid_memory.language.lazy_pattern import LazyPattern
 
 DATA = Path(__file__).with_name("data")
 SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689, "layer.npy": 262_784}
-DIGEST = "b5429c7889a31630"  # the `digest_of` the shipped files; a test computes it anew
+DIGEST = "b5429c7889a31630"  # the `digest_of` the shipped files; a test computes it again
 
 _MAX_WORD_CHARACTERS = 100  # a longer word has no pieces, as in BERT
 _MAX_CACHED_WORDS = 50_000  # words and characters whose pieces are remembered

@@ -33,7 +33,7 @@ SHA256 = {
     WEIGHTS: "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
     PIECES: "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
-DIGEST = "a53599988a8468e4"  # the `digest_of` all that decides the vectors; a test computes it anew
+DIGEST = "a53599988a8468e4"  # the `digest_of` all that decides the vectors; a test computes it again
 MEGABYTES = 32
 LICENCE = "apache-2.0"
 

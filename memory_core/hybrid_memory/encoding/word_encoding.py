@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hybrid_memory.language.terms import TermHasher
 
 ENCODING = 13
-"""The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
+"""The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs again."""
 
 
 def encode_words(
@@ -52,7 +52,7 @@ def encode_words(
 
 
 def with_encoded_words(memory: Memory, hasher: TermHasher) -> Memory:
-    """Return a memory with what search knows of its words made anew, for the store of the hasher."""
+    """Return a memory with what search knows of its words made again, for the store of the hasher."""
     when = memory.occurred_at or memory.created_at
     made = encode_words(memory.content, memory.speaker, when, memory.key, hasher=hasher)
     return replace(

@@ -29,7 +29,7 @@ def undecided(term: int) -> int: ...
 @overload
 def undecided(term: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def undecided(term: Any) -> Any:
-    """Return the entry that says in a memory's ``names`` that a term stands there, but not whether as a name.
+    """Return the entry that says in a memory's ``names`` that a term is there, but not whether as a name.
 
     A term, or an int32 array of terms. It is its own inverse.
     """
@@ -62,7 +62,7 @@ def name_entries(
 
 
 def written_names(content: str, speaker: str | None = None) -> dict[str, bool]:
-    """Return the words that are, or may be, written as names, each as it stands in the text; True where that is sure.
+    """Return the words that are, or may be, written as names, each as it is in the text; True where that is sure.
 
     Names of several words that follow one another on a line ("Ada Nowak", "Ponto Verde") stand behind their words.
     """
@@ -171,7 +171,7 @@ _HEADLINE_WORDS = 4
 _SHOUTED_WORDS = 3
 _GLUE = frozenset().union(*FUNCTION_WORDS.values())
 _LONGEST_RUN = 4  # words of a name; more are a headline
-# Letters with digits; with "_"; paths and files: "/" beside another mark or twice, a dot before an ending of a file or a domain.
+# Letters with digits; with "_"; paths and files: "/" alongside another mark or twice, a dot before an ending of a file or a domain.
 _IDENTIFIER = LazyPattern(
     r"(?=[^\W_]*[\w./\-]*[^\W\d_])(?:"
     r"(?=.*\d)[\w./\-:@#+]+"

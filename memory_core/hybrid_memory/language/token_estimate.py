@@ -6,7 +6,7 @@ languages, code, JSON, hex, ids and emoji. Claude 4.7 and later cost up to a thi
 measures it; docs/benchmarks.md has the table.
 
 Most letters are cheap, because whole English words are one token. What shows that letters are no English words has a price of its own:
-letters that other languages use more, four consonants in a row, a digit beside a letter, a capital behind a small letter.
+letters that other languages use more, four consonants in a row, a digit alongside a letter, a capital behind a small letter.
 Characters outside ASCII are priced by their script.
 
 Prices are in twentieths of a token. Costs add up exactly where pieces meet at anything but letters and digits.

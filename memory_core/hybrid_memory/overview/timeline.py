@@ -93,7 +93,7 @@ class TimelineRows:
 
 
 def timeline(columns: MemoryColumns, wanted: TimelineFilter, now: datetime) -> TimelineRows:
-    """Return what passes a filter, with its times and the facets beside it."""
+    """Return what passes a filter, with its times and the facets alongside it."""
     everything = np.flatnonzero(_reachable(columns, wanted, now))
     times = row_times(columns, everything, now)
     keep = _held_at(times, wanted.true_at)

@@ -1,8 +1,8 @@
-"""Approximate search of very many vectors: an HNSW index beside the matrix, which proposes rows that are then checked.
+"""Approximate search of very many vectors: an HNSW index alongside the matrix, which proposes rows that are then checked.
 
 The index is never told of deletions or changes. Rows that it does not hold, because they are newer or have another vector
-by now, are scanned; rows that are not to be found drop out; and when over a tenth of its entries are dead it is built anew
-beside searches, which are exact meanwhile.
+by now, are scanned; rows that are not to be found drop out; and when over a tenth of its entries are dead it is built again
+alongside searches, which are exact meanwhile.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ VectorIndexFactory = Callable[[int], "VectorIndex | None"]
 
 _BUILD_CHUNK = 10_240  # rows copied at a time while an index is built
 _ADD_CHUNK = 256  # rows that go into a finished graph at a time; each takes more than a millisecond
-_MAX_UNINDEXED = 4_096  # rows that are scanned beside the index; more are added to it
-_MAX_DEAD_SHARE = 0.1  # of the entries of an index; with more it is built anew
+_MAX_UNINDEXED = 4_096  # rows that are scanned alongside the index; more are added to it
+_MAX_DEAD_SHARE = 0.1  # of the entries of an index; with more it is built again
 _MIN_MASK_SHARE = 0.5  # a mask with fewer of the rows would leave too few of those that the index proposes
 _MIN_FETCHED = (
     1024  # rows that the index is asked for at least: with half of them recall at ten is below .98 (decision 0020), and

@@ -169,7 +169,7 @@ class LabelIndex:
         return rows
 
     def having_any(self, labels: Iterable[str]) -> NDArray[np.int32]:
-        """Return the rows that carry one of some labels; a row with several stands there as often."""
+        """Return the rows that carry one of some labels; a row with several is there as often."""
         codes = [code for code in map(self._names.find, labels) if code >= 0]
         if not codes:
             return np.zeros(0, np.int32)

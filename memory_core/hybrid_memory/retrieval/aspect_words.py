@@ -1,7 +1,7 @@
 """The words by which aspects are told, as `aspects.fold` leaves them, and how a sentence is searched for them.
 
-Lists alone: which rule reads which list, and in which order, stands in ``aspects.py``. Who changes a list raises
-`hybrid_memory.encoding.word_encoding.ENCODING`, so that stores make their aspects anew.
+Lists alone: which rule reads which list, and in which order, is in ``aspects.py``. Who changes a list raises
+`hybrid_memory.encoding.word_encoding.ENCODING`, so that stores make their aspects again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Marks:
         return None
 
     def within(self, sentence: Sentence) -> bool:
-        """Return True if a mark stands in the sentence."""
+        """Return True if a mark is in the sentence."""
         return self.first(sentence) is not None
 
 

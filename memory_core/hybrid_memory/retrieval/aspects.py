@@ -28,7 +28,7 @@ from hybrid_memory.retrieval.factuality import (
 )
 
 # Set by hand where no reason is named.
-_READ_CHARACTERS = 800  # of a memory; what tells about its user stands at its beginning
+_READ_CHARACTERS = 800  # of a memory; what tells about its user is at its beginning
 _READ_SENTENCES = 8
 _SUBJECT_WORDS = 5  # of a sentence, among which its subject is looked for
 _SHORT_NOTE_WORDS = 12  # a longer sentence that begins with a verb is no note of a task
@@ -65,7 +65,7 @@ class Aspect(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: as it stands there, its folded text, its folded words, and those words between single blanks.
+    """One sentence: as it is there, its folded text, its folded words, and those words between single blanks.
 
     ``triggers`` are those of its `_triggers_of` that are one of any marks.
     """
@@ -533,7 +533,7 @@ _TAGS: Mapping[str, Aspect] = {
 _LABELS: Mapping[str, Aspect] = {"user": Aspect.IDENTITY, "name": Aspect.IDENTITY} | dict.fromkeys(
     ("settled", "agreed", "decided", "festgelegt", "beschlossen", "convenu", "acordado"), Aspect.DECISION
 )
-"""What stands before a colon, and is too common as a tag."""
+"""What comes before a colon, and is too common as a tag."""
 
 TELLING_TAGS: tuple[str, ...] = tuple(
     form for tag in _TAGS for form in (tag, tag.capitalize(), tag.upper(), f"#{tag}", tag.replace("-", "_"))

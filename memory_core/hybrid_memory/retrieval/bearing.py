@@ -129,7 +129,7 @@ def telling_of(word: QuestionWord, language: str, name: float = 0.0, asked: Aske
 
 
 def tellings_of(question: Question, names: Mapping[int, float], asked: Asked = NOTHING_ASKED) -> dict[int, float]:
-    """Return `telling_of` for each term of a question. Beside another topic an order tells little: "where do I report an incident?"."""
+    """Return `telling_of` for each term of a question. Alongside another topic an order tells little: "where do I report an incident?"."""
     found = {
         word.term: telling_of(word, question.language, names.get(word.term, 0.0), asked) for word in question.words
     }
@@ -159,7 +159,7 @@ def shared_words(
 ) -> tuple[SharedWord, ...]:
     """Return the words of a prompt that a memory with some ``terms`` holds. ``held``: in how many memories each stands.
 
-    What stands in many of them tells less of each: the name of the user himself, the company's.
+    What is in many of them tells less of each: the name of the user himself, the company's.
     """
     return tuple(
         SharedWord(tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)))

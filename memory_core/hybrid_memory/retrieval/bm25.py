@@ -88,7 +88,7 @@ class LexicalIndex:
         self._sorted = None
 
     def sort(self) -> None:
-        """Sort the postings of all loaded rows, which may happen beside searches."""
+        """Sort the postings of all loaded rows, which may happen alongside searches."""
         count = self._loaded
         if count and self._sorted is None:
             ends = self._ends.values[:count]
@@ -205,7 +205,7 @@ class LexicalIndex:
         return found
 
     def blocks(self, terms: Sequence[int]) -> list[PostingBlock]:
-        """Return the postings of terms, which may repeat, laid end to end; each row stands in one block only.
+        """Return the postings of terms, which may repeat, laid end to end; each row is in one block only.
 
         One array for all terms, because a pasted page has hundreds of terms, and a call of numpy for each
         would take longer than the work itself.

@@ -90,7 +90,7 @@ SECTION_OF: Mapping[Queue, Section] = {
     Queue.RECENT: Section.RECENT,
 }
 LINE_TOKENS = 100  # of the text of one line; a longer memory is cut there and counts no more
-_FRAME_TOKENS = 90  # of a line beside its text: id, time, names of fields
+_FRAME_TOKENS = 90  # of a line alongside its text: id, time, names of fields
 _HEAD_START = 0.3  # of a line's cost that counts before it is shown: small queues get their first line early
 _QUEUE_LINES = 30  # waiting in a queue at most; beyond them come the most recent
 _OFTEN = 3  # statements that begin with a name, from which it may be the user's
@@ -157,7 +157,7 @@ class Dropped(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where a memory stands in a brief: its section, the queue whose turn it was, and what its words were taken to tell."""
+    """Where a memory is in a brief: its section, the queue whose turn it was, and what its words were taken to tell."""
 
     section: Section
     queue: Queue
@@ -285,7 +285,7 @@ def _leader(recent: Sequence[Memory], lines: Sequence[tuple[Section, Memory]]) -
 def _behind_the_disputed(
     lines: Sequence[tuple[Section, Memory]], disputes: Mapping[MemoryId, MemoryId]
 ) -> dict[MemoryId, Section]:
-    """Return the lines without those that dispute a memory that has none; of the others each disputed one stands in front."""
+    """Return the lines without those that dispute a memory that has none; of the others each disputed one is in front."""
     known = {memory.id: section for section, memory in lines}
     ids = [one for one in known if one not in disputes or disputes[one] in known]
     return {ids[at]: known[ids[at]] for at in disputed_first(ids, disputes)}
@@ -386,7 +386,7 @@ def fair_order(
 
 
 def line_cost(content: str) -> int:
-    """Return the tokens of a line of a brief, about: its text, cut if it is long, and what stands around it."""
+    """Return the tokens of a line of a brief, about: its text, cut if it is long, and what is around it."""
     # Above the cut the exact figure does not matter, so a long text is not counted whole.
     return _FRAME_TOKENS + min(estimate_tokens(content[: 4 * LINE_TOKENS]), LINE_TOKENS)
 
@@ -440,8 +440,8 @@ def with_few_untrusted(
 ) -> list[tuple[Section, T]]:
     """Return trusted lines, and of untrusted ones so many that of every beginning a quarter at most is untrusted, of every section too.
 
-    A section that has trusted lines begins with one. An untrusted line is no statement about the user, commitment or decision beside
-    trusted ones: it stands under `Section.RECENT`, but for one that is pinned or of the last session and fits there. Recent lines may
+    A section that has trusted lines begins with one. An untrusted line is no statement about the user, commitment or decision alongside
+    trusted ones: it is under `Section.RECENT`, but for one that is pinned or of the last session and fits there. Recent lines may
     all be untrusted. Those that find no place are left out. Fewer than `FEW_TRUSTED` trusted lines are followed by as many others. Where
     nothing is trusted, all stand in their sections.
     """

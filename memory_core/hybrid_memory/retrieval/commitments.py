@@ -18,7 +18,7 @@ from hybrid_memory.retrieval.aspects import Aspect, fold, names_in
 _SHARED = 2 / 3  # of a commitment's own words that what closes it must repeat
 _MANY = 3  # words in common, of which half of the commitment's are enough
 _STEM = 6  # letters of a word that are compared
-_READ_CHARACTERS = 400  # of a text; what is to be done stands at its beginning
+_READ_CHARACTERS = 400  # of a text; what is to be done is at its beginning
 _OVERDUE = timedelta(days=14)  # a task is still shown so long after its day
 _APPOINTMENT_OVER = timedelta(days=1)
 
@@ -48,7 +48,7 @@ def is_past(memory: Memory, now: datetime) -> bool:
 def closes(done: str, commitment: str) -> bool:
     """Return True if a text says that something is done, and means a commitment.
 
-    It repeats most of what tells what is to be done, or its first clause tells nothing else. One word in common is enough only beside
+    It repeats most of what tells what is to be done, or its first clause tells nothing else. One word in common is enough only alongside
     the same deed ("call", "called") or a word such as "done". A different name or figure in each of the two speaks against it.
     """
     after, task = account_of(done), account_of(commitment)

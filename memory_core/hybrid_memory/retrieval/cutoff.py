@@ -1,7 +1,7 @@
 """How many of the first hits are worth showing: those before the scores fall off. Pure.
 
 A list of a fixed length holds what helps and then what is merely next. Where the scores fall off differs from question to question,
-so two signs are looked at: a hit below a share of the best score, and a drop between two neighbours that is large beside the best.
+so two signs are looked at: a hit below a share of the best score, and a drop between two neighbours that is large alongside the best.
 """
 
 from __future__ import annotations

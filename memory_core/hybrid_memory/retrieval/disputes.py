@@ -1,4 +1,4 @@
-"""What is disputed stands in front of what disputes it."""
+"""What is disputed is in front of what disputes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hybrid_memory.model import MemoryId
 
 
 def disputed_first(ids: Sequence[MemoryId], disputes: Mapping[MemoryId, MemoryId]) -> list[int]:
-    """Return the positions of ``ids`` in an order in which nothing stands in front of what it disputes.
+    """Return the positions of ``ids`` in an order in which nothing is in front of what it disputes.
 
     The disputed memory takes the place of the first one that disputes it; all others keep their order. ``disputes`` leads from a
     memory to the one that it disputes.

@@ -51,7 +51,7 @@ def is_opinion_of_other(folded: str) -> bool:
 def without_quotes_of_others(text: str) -> str:
     """Return a text without what somebody other than the user says in direct speech: "I" is not the user there.
 
-    Direct speech stands behind a word for speaking, in quotation marks, or behind its colon up to the end of the sentence. The text is as
+    Direct speech comes behind a word for speaking, in quotation marks, or behind its colon up to the end of the sentence. The text is as
     it was written.
     """
     if not any(mark in text for mark in _QUOTING):

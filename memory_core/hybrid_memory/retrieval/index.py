@@ -2,7 +2,7 @@
 
 `IndexCache` loads it from a snapshot (`load`, then `sort` in a thread) and applies each change (`apply`), those of this process and
 of any other in the same way. `reads` and `MemoryService` ask it: `search` ranks (`rank.rank`), the other methods filter and
-count. Everything in it can be built anew from the store; no write is decided from it alone.
+count. Everything in it can be built again from the store; no write is decided from it alone.
 """
 
 from __future__ import annotations
@@ -392,7 +392,7 @@ class NamespaceIndex:
         """Return the ids of a brief in another order, and how many of them its first page may show.
 
         Of those that follow the lines ``shown``, and are not left out, a quarter of every beginning at most is untrusted, as long as
-        others follow, and nothing stands in front of what it disputes; a first page ends where no others follow.
+        others follow, and nothing is in front of what it disputes; a first page ends where no others follow.
         """
         with self._lock:
             columns, rows = self._columns, ids.rows
@@ -410,7 +410,7 @@ class NamespaceIndex:
         """Return at most ``limit`` of some ids in their order, and how many untrusted ones would be among them but for their share.
 
         Of every beginning a quarter at most is untrusted; fewer than `FEW_TRUSTED` trusted ones are followed by as many others. Where
-        nothing is trusted, the first ones. Nothing stands in front of what it disputes.
+        nothing is trusted, the first ones. Nothing is in front of what it disputes.
         """
         with self._lock:
             untrusted = ~self._columns.is_trusted(ids.rows)
@@ -425,7 +425,7 @@ class NamespaceIndex:
             return shown.tolist(), len(held_back)
 
     def _disputed_first(self, ids: IdSequence) -> IdSequence:
-        """Return ids in an order in which nothing stands in front of what it disputes; only those that have to change their place do."""
+        """Return ids in an order in which nothing is in front of what it disputes; only those that have to change their place do."""
         disputes = self._columns.all_disputes()
         if not disputes:
             return ids
@@ -441,8 +441,8 @@ class NamespaceIndex:
     def stands_behind(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
         """Return which of some memories stand behind a live one, and that one.
 
-        What disputes a more trusted memory stands behind it; of two that are trusted alike the later one likely tells what changed,
-        and the earlier one stands behind. A dispute of what is no longer current is over.
+        What disputes a more trusted memory comes behind it; of two that are trusted alike the later one likely tells what changed,
+        and the earlier one comes behind. A dispute of what is no longer current is over.
         """
         with self._lock:
             if not self._columns.all_disputes():
@@ -925,7 +925,7 @@ def _ranked_names(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, 
 def load(snapshot: Snapshot, hasher: TermHasher, dimensions: int | None) -> tuple[MemoryColumns, LexicalIndex, Matrix]:
     """Return rows, terms and vectors of all memories of a snapshot; the terms are still to be sorted.
 
-    Vectors are read beside the rest: the store and numpy work mostly without holding the interpreter's lock.
+    Vectors are read alongside the rest: the store and numpy work mostly without holding the interpreter's lock.
     """
     columns, lexical = MemoryColumns(snapshot.sessions, snapshot.speakers), LexicalIndex(hasher)
     matrix = Matrix(dimensions)

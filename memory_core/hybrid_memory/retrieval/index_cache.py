@@ -1,6 +1,6 @@
 """`IndexCache`: the search index of each namespace, loaded at first use and kept up to date with the store's log.
 
-Namespaces that are read together have a joint index beside those, which is let go when it was not read for long.
+Namespaces that are read together have a joint index alongside those, which is let go when it was not read for long.
 
 `MemoryService` asks `get` in every call and hands each commit to `apply`; `background` uses the rest.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PAGE_ENTRIES = 1000  # of the log, read at a time
 # Each joint index costs as much memory as the indexes of its namespaces together, and loading it some 10 ms a thousand memories.
 _MOST_JOINT = 16
-# A change that is followed costs about twelve times as much as a row that is loaded; beside other calls it stays below a second.
+# A change that is followed costs about twelve times as much as a row that is loaded; alongside other calls it stays below a second.
 _FOLLOWED_ANYWAY = 1000
 _FOLLOWED_AT_MOST = 5000
 _COST_OF_FOLLOWING = 12
@@ -66,7 +66,7 @@ class IndexCache:
         self._dimensions = dimensions
         self._hnsw_from = hnsw_from
         self._indexes: dict[str, NamespaceIndex] = {}
-        self._joint: dict[tuple[str, ...], JointIndex] = {}  # the one that was read last stands last
+        self._joint: dict[tuple[str, ...], JointIndex] = {}  # the one that was read last comes last
         self._read_at: dict[tuple[str, ...], float] = {}
         self._lock = threading.RLock()
 
@@ -145,11 +145,11 @@ class IndexCache:
         return found
 
     def follows_old_words(self) -> bool:
-        """Return whether an index has followed a memory whose words are to be encoded anew."""
+        """Return whether an index has followed a memory whose words are to be encoded again."""
         return any(one.has_old_words for one in (*self._indexes.copy().values(), *self._joint.copy().values()))
 
     def keep_only(self, indexes: Collection[NamespaceIndex]) -> list[NamespaceIndex]:
-        """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
+        """Let all other indexes go and return them, to be closed; one that is needed again is loaded again."""
         with self._lock:
             dropped = [name for name, index in self._indexes.items() if index not in indexes]
             joint = list(self._joint.values())
@@ -215,13 +215,13 @@ class IndexCache:
         self._followed(namespace, (), {}, index.head)
 
     def _exchanged(self, namespace: str, old: NamespaceIndex) -> NamespaceIndex:
-        """Return an index loaded anew in place of an old one."""
+        """Return an index loaded again in place of an old one."""
         fresh = self._load(namespace)
         old.close()
         return fresh
 
     def reload(self) -> None:
-        """Read each index anew from the store; calls go on with the old one meanwhile, and get one or the other."""
+        """Read each index again from the store; calls go on with the old one meanwhile, and get one or the other."""
         for namespace, old in self.loaded().items():
             fresh = self._loaded_index(namespace)
             with self._lock:
@@ -236,7 +236,7 @@ class IndexCache:
                 self._let_go(namespaces)
 
     def loaded_anew(self) -> dict[str, NamespaceIndex]:
-        """Return an index loaded anew for each that is there; calls go on with the old ones."""
+        """Return an index loaded again for each that is there; calls go on with the old ones."""
         return {namespace: self._loaded_index(namespace) for namespace in self.loaded()}
 
     def exchange(self, fresh: Mapping[str, NamespaceIndex]) -> list[NamespaceIndex]:
@@ -317,7 +317,7 @@ class IndexCache:
 
 
 def _is_far_behind(changes: int, size: int) -> bool:
-    """Return whether an index of some memories is loaded anew sooner than it follows so many changes, as after an import."""
+    """Return whether an index of some memories is loaded again sooner than it follows so many changes, as after an import."""
     if changes <= _FOLLOWED_ANYWAY:
         return False
     return changes > _FOLLOWED_AT_MOST or changes * _COST_OF_FOLLOWING > size + changes

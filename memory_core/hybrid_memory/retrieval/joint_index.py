@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class JointIndex(NamespaceIndex):
     """One index of several ``namespaces``. Where two have a memory of one id, that of the first is here.
 
-    It is ``outdated`` when such a one was purged: the other is not here, and only loading anew brings it.
+    It is ``outdated`` when such a one was purged: the other is not here, and only loading again brings it.
     """
 
     namespaces: tuple[str, ...]

@@ -43,7 +43,7 @@ class MemoryCache:
             fresh = {one: self._shown(memory) for one, memory in read(missing).items()}
             found.update(fresh)
             with self._lock:
-                # What was read beside a change may be older than the change.
+                # What was read alongside a change may be older than the change.
                 if self._changes == before:
                     self._keep(fresh.values())
         return {one: found[one] for one in ids if one in found}

@@ -371,7 +371,7 @@ class MemoryColumns:
     def newest_first(self, mask: Mask, now: datetime | None = None) -> NDArray[np.intp]:
         """Return the rows of a mask, newest first; of those created together the later row first.
 
-        With ``now`` what is from the future stands where it was written (`written_at`).
+        With ``now`` what is from the future is where it was written (`written_at`).
         """
         found = np.flatnonzero(mask)[::-1]
         created = (self.created_at.values if now is None else self.written_at(now))[found]
@@ -423,7 +423,7 @@ class LiveMask:
         self._shown: Mask | None = None
 
     def forget(self) -> None:
-        """Compute the whole mask anew when it is asked for next."""
+        """Compute the whole mask again when it is asked for next."""
         self._from = self._until = 0
 
     def at(self, moment: int) -> Mask:
@@ -541,7 +541,7 @@ class SessionOrder:
         return self._after.values
 
     def load(self, sessions: NDArray[np.int32], created_at: NDArray[np.int64]) -> None:
-        """Make the chains of all rows anew."""
+        """Make the chains of all rows again."""
         order = np.argsort(sessions, kind="stable").astype(np.int32)
         earlier, later = order[:-1], order[1:]
         together = sessions[earlier] == sessions[later]

@@ -49,7 +49,7 @@ SHARED_ATTRIBUTE = (
 CLAIMED_ATTRIBUTE = 0.35  # and so much where a claim is made,
 MOST_UNLIKE = 0.2  # while one alone holds no more than this
 LONGEST_CLAIMED = 1.0  # `Evidence.length` of memories of some forty words; a longer one tells more than one thing
-MOST_OTHER_NAMES = 2  # a memory that names more beside the subject is about them all
+MOST_OTHER_NAMES = 2  # a memory that names more alongside the subject is about them all
 _RAISE = 1e-6  # how far a newer hit is put above the older one, at least
 _USUAL_LENGTH = 15.0  # terms of a note
 _SHORTEST = 4.0  # terms from which the length of a note tells nothing any more
@@ -258,7 +258,7 @@ def evidence_of(
     rows, asked = compared.rows, frozenset(words.terms)
     by_words, plain = per_term_scores(words, counts), _plain_shares(compared, coverage)
     attribute = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ plain / max(float(plain.sum()), 1e-6)
-    # What they hold beside the question, by its rarity.
+    # What they hold alongside the question, by its rarity.
     weights = idfs(len(lexical), lexical.frequencies(counts.terms))
     other = np.where([term in asked for term in counts.terms], np.float32(0), weights)
     has = (counts.counts > 0).astype(np.float32)

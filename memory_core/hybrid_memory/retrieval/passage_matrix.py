@@ -1,4 +1,4 @@
-"""The passages of a matrix's rows, searched beside the vectors of the whole texts (`vectors.Matrix`)."""
+"""The passages of a matrix's rows, searched alongside the vectors of the whole texts (`vectors.Matrix`)."""
 
 from __future__ import annotations
 

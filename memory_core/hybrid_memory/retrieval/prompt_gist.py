@@ -67,7 +67,7 @@ def _is_pasted(line: str, *, first: bool) -> bool:
 
 
 def _without_tagged(text: str) -> str:
-    """Return a text without what stands between a tag and the tag that ends it: a client's note about the editor, a page of HTML."""
+    """Return a text without what is between a tag and the tag that ends it: a client's note about the editor, a page of HTML."""
     opened: dict[str, int] = {}
     kept, end = [], 0
     for tag in _TAG.finditer(text):

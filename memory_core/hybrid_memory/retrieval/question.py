@@ -37,7 +37,7 @@ class QuestionWord:
     """One distinct word of a question; ``marked`` is its first spelling in lower case, with its accents.
 
     ``rank``: its place among English words by frequency, `UNLISTED` for a word that is not among the first 30,000, None for a word
-    of another script. ``in_time``: it stands only where the question names a time.
+    of another script. ``in_time``: it is only where the question names a time.
     """
 
     term: int
@@ -52,7 +52,7 @@ class QuestionWord:
 class Question:
     """A parsed question.
 
-    ``known_share``: the share of its letters that stands in words which the English vocabulary holds, from 0 to 1. ``language``:
+    ``known_share``: the share of its letters that is in words which the English vocabulary holds, from 0 to 1. ``language``:
     the one it seems to be in, by which its words have their stems.
     """
 

@@ -44,7 +44,7 @@ MIN_COVERAGE = 0.1
 MIN_COSINE = 0.15
 # A row that its context carries to this share of the best score is not weak either, if any row is strong by itself.
 CARRIED_SHARE = 0.3
-# A row below this share of the best score is weak whatever it matches: beside the best it is noise, and costs tokens.
+# A row below this share of the best score is weak whatever it matches: alongside the best it is noise, and costs tokens.
 FAINT_SHARE = 0.15
 # An embedder of English alone counts only as far as English words make up a question's letters: from none below the first share
 # to fully above the second.
@@ -246,7 +246,7 @@ def _build_ranking(
 ) -> Ranking:
     """Return the candidates in their order, those marked that are weak, each text once: two steps of `rank`."""
     columns = context.columns
-    # 8. Order; faded memories come last among equals. What is weak beside the best is marked.
+    # 8. Order; faded memories come last among equals. What is weak alongside the best is marked.
     scores = candidates.total()
     if fused and strong.any():
         highest = scores.max()

@@ -143,7 +143,7 @@ def add_context(
 
 
 def in_period(times: NDArray[np.int64], window: Window) -> Floats:
-    """Return 1 within a window (times in microseconds), falling off outside it: more slowly after it, when it is told of.
+    """Return 1 within a window (times in microseconds), falling off outside it: more slowly after it, when people tell of it.
 
     Multiplied by how literally the window is to be taken.
     """

@@ -44,7 +44,7 @@ class WeighedQuestion:
     """A question's words as a search counts them.
 
     ``unknown_share``: the share of their rarity that no visible memory holds, from 0 to 1. ``worded_share``: how much words and
-    meaning count beside all else: less than 1 for a question of nothing but a time, which its words must not decide. ``names``
+    meaning count alongside all else: less than 1 for a question of nothing but a time, which its words must not decide. ``names``
     are those that the store holds, ``unknown_names`` those that it does not.
     """
 

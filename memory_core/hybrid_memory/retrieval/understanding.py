@@ -1,6 +1,6 @@
 """What a search took a question for, to be told to a person: its words and what each counts, how far its meaning decides.
 
-It is worked out by the functions that rank (``rank.py``), beside a search and not in it: nothing here changes an order.
+It is worked out by the functions that rank (``rank.py``), alongside a search and not in it: nothing here changes an order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class UnderstoodWord:
     """One word of a question.
 
     ``share``: of what its words count together, 0 to 1. ``held``: how many memories that can be found hold it. ``name``: how surely it is
-    a name, 0 to 1. ``in_time``: it stands only where the question names a time. ``term`` is how the store writes it.
+    a name, 0 to 1. ``in_time``: it is only where the question names a time. ``term`` is how the store writes it.
     """
 
     word: str

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MIN_NAME = 4  # letters; a shorter name is too easily written another way, or in another script
 MAX_ACRONYM = 5  # capitals; a longer word of them is a name that somebody shouts
 MIN_LONG_NAME = 5  # letters from which one letter more or less is a slip of the pen too
-MAX_COMMON_DIGITS = 2  # of a number that stands in any day or price, and tells no ticket
+MAX_COMMON_DIGITS = 2  # of a number that is in any day or price, and tells no ticket
 
 _WIDE_PLACES = word_set(
     "afghanistan africa african alabama alaska albania algeria alps alsace america american andalusia andorra angola "

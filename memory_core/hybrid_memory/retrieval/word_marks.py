@@ -1,4 +1,4 @@
-"""Which words of a text are those of a question: where each stands. Pure.
+"""Which words of a text are those of a question: where each is. Pure.
 
 For a person who is shown why a memory was found. Words are told apart as search does (`language.terms`): by their stems in the
 text's language and in English.

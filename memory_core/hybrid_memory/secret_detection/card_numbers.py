@@ -1,7 +1,7 @@
 """Card numbers: digits of a length that an issuer gives, with the right check digit (Luhn, ISO/IEC 7812), written as cards show them.
 
 A number among ten has a right check digit by chance, so the beginning has to be an issuer's too, and the groups those of a card. Lengths
-that tell times, order numbers and serial numbers as well (13, 14 and 17 to 19 digits) count only beside a word for a card.
+that tell times, order numbers and serial numbers as well (13, 14 and 17 to 19 digits) count only alongside a word for a card.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CARD_WORDS = LazyPattern(
     r"|карт|卡|カード|카드",
     2,  # re.IGNORECASE
 )
-# Words for other numbers, of which one in ten has a right check digit; digits in the groups of a card are one beside them too.
+# Words for other numbers, of which one in ten has a right check digit; digits in the groups of a card are one alongside them too.
 _OTHER_NUMBERS = LazyPattern(
     r"(?:(?<![^\W\d_])(?:order|invoice|serial|account|tracking|shipment|parcel|ticket|case|reference|ref|booking|transaction|customer|member|contract|policy"
     r"|meter|imei|isbn|ean|sku|barcode|bestell\w{0,10}|bestellung|auftrag\w{0,10}|rechnung\w{0,10}|serie\w{0,10}|konto\w{0,10}|kunden\w{0,10}"

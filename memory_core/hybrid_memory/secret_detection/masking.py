@@ -17,7 +17,7 @@ _NAME_FIELDS = ("source", "speaker", "key", "session")
 
 
 def mark(kind: str) -> str:
-    """Return what stands in the place of a secret; it is no secret itself."""
+    """Return what is in the place of a secret; it is no secret itself."""
     return f"[secret: {kind}]"
 
 

@@ -434,7 +434,7 @@ def _looks_like_key(value: str) -> bool:
 
 
 def is_password_value(value: str) -> bool:
-    """Return True if what stands alone in a field looks like a password: in one row, with digits or signs, no placeholder."""
+    """Return True if what is alone in a field looks like a password: in one row, with digits or signs, no placeholder."""
     return not any(map(str.isspace, value)) and _looks_like_password(value, value, len(value), plain=False)
 
 

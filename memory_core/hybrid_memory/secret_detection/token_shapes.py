@@ -231,7 +231,7 @@ _SHAPES: tuple[_Shape, ...] = (
     ),
 )
 _VALUE_ONLY = frozenset({"AccountKey=", "SharedAccessKey="})  # the name of a field, which is no secret
-# Tokens known by what stands inside of them: what a plain search looks for, the expression, whose group is the token, kind and check.
+# Tokens known by what is inside of them: what a plain search looks for, the expression, whose group is the token, kind and check.
 _INSIDE: tuple[tuple[str, LazyPattern, str, Callable[[str], bool]], ...] = (
     (
         ":AA",

@@ -1,11 +1,11 @@
-"""Background work, one small step at a time: words encoded anew, vectors that waited for their model, the change of the embedder.
+"""Background work, one small step at a time: words encoded again, vectors that waited for their model, the change of the embedder.
 
 `MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process is idle.
 
 Where several hubs share a store, one at a time does each of these, under a lease, and another one goes on when it dies. None of them
-changes the embedder by itself while others are there: their settings may want another one, and the vectors would be made anew for ever.
+changes the embedder by itself while others are there: their settings may want another one, and the vectors would be made again forever.
 
-An `EmbedderChange` runs beside reads and writes. Every new vector is stored as it is made, so a process that dies is
+An `EmbedderChange` runs alongside reads and writes. Every new vector is stored as it is made, so a process that dies is
 continued by the next one. Until the one moment of the switch the store answers with the former embedder. Memories written
 meanwhile are found by the same search for what is missing; the last few get their vectors under the exclusive lock, so that
 the switch leaves nothing out.
@@ -55,7 +55,7 @@ BATCH_MEMORIES = (
 )
 PAGE_MEMORIES = 4_096  # sorted by length at a time, because a model's batch takes as long as its longest text
 WORDS_BEFORE_RELOAD = (
-    4_000  # memories encoded anew until the indexes are read anew for the first time; then twice as many
+    4_000  # memories encoded again until the indexes are read again for the first time; then twice as many
 )
 SWITCH_MEMORIES = 16  # that may be left for the switch, during which every other call waits
 LEASE_SECONDS = 15.0  # so long after its death the work of a hub goes on elsewhere
@@ -68,7 +68,7 @@ VECTORS_AT_ONCE = 64  # late vectors in one transaction: a batch of a model that
 
 
 class BackgroundJobs:
-    """Does the background work of one service. Safe in several threads: one works, the others are told that there is nothing to do.
+    """Does the background work of one service. Safe in several threads: one works, the others hear that there is nothing to do.
 
     ``embedder_of`` makes the embedder of an identity.
     """
@@ -145,7 +145,7 @@ class BackgroundJobs:
             return change.progress()
 
     def look_at_words_again(self) -> None:
-        """Look once more for words that are to be encoded anew, and read the indexes anew behind it, whoever encodes them.
+        """Look once more for words that are to be encoded again, and read the indexes again behind it, whoever encodes them.
 
         To be called when the store may hold such words that it did not hold before.
         """
@@ -154,7 +154,7 @@ class BackgroundJobs:
         self._words_are_current = False
 
     def outdated_words(self) -> int:
-        """Return how many memories an earlier version has encoded, and this one has not yet encoded anew."""
+        """Return how many memories an earlier version has encoded, and this one has not yet encoded again."""
         return 0 if self._words_are_current else self._store.reencoding.count(ENCODING)
 
     def progress(self) -> Progress | None:
@@ -224,7 +224,7 @@ class BackgroundJobs:
             lease.release()
 
     def _reencode(self) -> bool:
-        """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
+        """Encode a batch of words again, which an earlier version has encoded; at the end, read the indexes again."""
         looks = self._words_looks
         lease = self._store.lease(WORDS_LEASE, LEASE_SECONDS)
         if lease is None:
@@ -365,7 +365,7 @@ class EmbedderChange:
             rest = self._change.unembedded(-1, max(SWITCH_MEMORIES, BATCH_MEMORIES))
             if rest:
                 self._embed(rest)
-            # 3. An index that was loaded anew since step 1 has no swap; it is dropped below and loaded with the new vectors.
+            # 3. An index that was loaded again since step 1 has no swap; it is dropped below and loaded with the new vectors.
             current = [swap for name, swap in swaps.items() if self._index_cache.get(name) is swap.index]
             for swap in current:
                 swap.catch_up()
@@ -385,7 +385,7 @@ class EmbedderChange:
 
 
 def reencode(store: Store, limit: int = _WORDS_AT_ONCE) -> int:
-    """Encode the words of some memories anew, of older ones first; returns of how many, fewer than ``limit`` only at the end.
+    """Encode the words of some memories again, of older ones first; returns of how many, fewer than ``limit`` only at the end.
 
     Raises:
         StoreError: the store cannot be read or written; what was done before is kept.

@@ -24,7 +24,7 @@ DROPPED_SHOWN = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefReasons:
-    """What stands behind a brief.
+    """What comes behind a brief.
 
     ``lines`` are those of its head by their ids, in their order; what else a page shows is there because it is recent. ``following`` are
     the memories behind the page, ``dropped`` those that were looked at and have no line, ``shares`` those of the queues in its tokens.
@@ -39,7 +39,7 @@ class BriefReasons:
 def brief_reasons_of(
     found: reads.FoundBrief, index: NamespaceIndex, fetch: Fetch, request: ReadRequest
 ) -> BriefReasons:
-    """Return what stands behind a page of a brief."""
+    """Return what comes behind a page of a brief."""
     end = found.offset + len(found.page)
     following = found.listing.beginning(end + NEXT_SHOWN)[end:]
     dropped = index.memories(list(found.lines.dropped)[:DROPPED_SHOWN], fetch)

@@ -62,7 +62,7 @@ class Commits:
         """Run a decision in the store's transaction, then let index, caches and listeners follow.
 
         ``index`` is what the decision looks things up in: it is as new as the transaction before that. ``prefetch`` is what it is likely
-        to ask the store for. What raises has changed nothing, but for `OutcomeUnknown`: once it is committed, nothing that fails beside
+        to ask the store for. What raises has changed nothing, but for `OutcomeUnknown`: once it is committed, nothing that fails alongside
         it is told.
         """
         decide = with_known_vectors(decide, self._encoder.identity)

@@ -1,7 +1,7 @@
 """How a hub keeps up with others that write to the same store: indexes, caches and listeners follow, and decisions look first.
 
 Word of a change comes from the store (`Store.follow`), or from nobody where it was lost: then a read or a write that comes upon the
-change follows it. Whoever does, listeners hear of each change once.
+change follows it. Whichever does, listeners hear of each change once.
 
 `Following` belongs to one `MemoryService`. `up_to_date` and `with_known_vectors` wrap its decisions.
 """
@@ -31,7 +31,7 @@ Tell = Callable[[str, frozenset[str]], None]
 """Tells listeners in which sessions of a namespace something changed; in none: nobody knows where."""
 
 FOLLOWED_INSIDE = 500  # changes, which a namespace's other writers wait for; more are followed before the transaction
-_MOST_READ = 1000  # entries of the log, to tell of them; of more it is told that there are some
+_MOST_READ = 1000  # entries of the log, to tell of them; of more it is said that there are some
 _RETRY_SECONDS = 0.5  # after the store could not be read
 _REST = 3  # times what it took to follow some news, before more is followed
 _MOST_REST_SECONDS = 0.025
@@ -71,7 +71,7 @@ def _catch_up_inside(index: NamespaceIndex, view: WriteView, most: int) -> None:
 
 
 def with_known_vectors(decide: Decision, identity: str | None) -> Decision:
-    """Return a decision that stores no vector where another hub has changed the store's embedder, or made the store anew without one.
+    """Return a decision that stores no vector where another hub has changed the store's embedder, or made the store again without one.
 
     ``identity`` is that of the embedder which made the vectors. What is stored without one is found by its words, and gets its vector
     from late work.
@@ -154,7 +154,7 @@ class Announcements:
             self._tell(namespace, frozenset())
 
     def tell_everything(self, namespaces: Iterable[str]) -> None:
-        """Tell that some namespaces are to be looked at anew; positions mean something else from now on."""
+        """Tell that some namespaces are to be looked at again; positions mean something else from now on."""
         with self._lock:
             self._told.clear()
         for namespace in namespaces:
@@ -163,7 +163,7 @@ class Announcements:
     def _tell_between(self, namespace: str, after: int, before: int) -> None:
         log: Sequence[LogEntry] = ()
         memories: Mapping[MemoryId, Memory] = {}
-        with suppress(StoreError):  # that the store cannot be read now is told by whoever needs it
+        with suppress(StoreError):  # that the store cannot be read now is told by anyone who needs it
             news = self._read(namespace, after, _MOST_READ)
             log, memories = news.log, news.memories
         log = [entry for entry in log if entry.position < before]

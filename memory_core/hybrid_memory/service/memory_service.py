@@ -402,7 +402,7 @@ class MemoryService:
 
     @shared
     def read_with_reasons(self, scope: Scope, request: ReadRequest) -> tuple[ReadResult, SearchReasons]:
-        """Answer a question as `read` does, with what stands behind the answer: for a person who looks at the memory.
+        """Answer a question as `read` does, with what comes behind the answer: for a person who looks at the memory.
 
         It counts as no recall, and begins no reading that others' readings of several pages would make room for.
 
@@ -430,7 +430,7 @@ class MemoryService:
 
     @shared
     def brief_with_reasons(self, scope: Scope, request: ReadRequest) -> tuple[ReadResult, BriefReasons]:
-        """Return a brief as `read` does, with what stands behind it: for a person who looks at the memory.
+        """Return a brief as `read` does, with what comes behind it: for a person who looks at the memory.
 
         Raises:
             InvalidInput: names the argument that is wrong.

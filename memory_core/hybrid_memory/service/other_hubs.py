@@ -102,7 +102,7 @@ class OtherHubs:
         return loaded
 
     def _change_embedder(self) -> None:
-        """Take the store's new embedder; the indexes are read anew beforehand, while calls go on with the old one."""
+        """Take the store's new embedder; the indexes are read again beforehand, while calls go on with the old one."""
         with self.lock.shared():
             pinned = self._store.embedder()
             if pinned is None or pinned[0] == self._encoder.identity:  # this hub has changed it itself

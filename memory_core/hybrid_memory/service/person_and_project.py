@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def of_the_person(store: Store, scope: Scope, ids: Sequence[MemoryId]) -> frozenset[MemoryId]:
-    """Return those of some ids whose memories lie in the person's namespace beside that of a project, and not in the project's."""
+    """Return those of some ids whose memories lie in the person's namespace alongside that of a project, and not in the project's."""
     if len(scope.namespaces) == 1 or not ids:
         return frozenset()
     project, person = scope.namespaces

@@ -1,4 +1,4 @@
-"""What was asked of the memory, by whom, and what was shown: noted beside readings, and stored when there is time.
+"""What was asked of the memory, by whom, and what was shown: noted alongside readings, and stored when there is time.
 
 Who reads waits for nothing: a note is put into a queue here, and stored by a background step, the next write, an idle moment or the end of
 the process. What a process that is killed had not stored is lost; so is the oldest where readings come faster than they can be stored.

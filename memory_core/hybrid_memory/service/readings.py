@@ -1,6 +1,6 @@
 """The orders in which readings of several pages began, kept so that later pages go on in them.
 
-Between two pages memories are written, pinned, replaced and forgotten, and the order made anew is another one: its beginning would
+Between two pages memories are written, pinned, replaced and forgotten, and the order made again is another one: its beginning would
 repeat what was shown, or leave out what was not. What is kept is a help: without it (after a restart, or when many readings came later)
 a page goes on in the order of the moment, behind the last memory that was shown.
 """

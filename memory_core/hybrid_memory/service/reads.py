@@ -237,7 +237,7 @@ def _said_again(
 def _recalled(ranking: Ranking, hits: Sequence[Hit]) -> MemoryId | None:
     """Return the memory that a question recalled: the first hit of its first page, if that is clearly the one.
 
-    Clearly: it is not weak, something is known at all, and the scores fall off behind it. What merely stands beside the answer was not
+    Clearly: it is not weak, something is known at all, and the scores fall off behind it. What merely is next to the answer was not
     recalled, and neither was the first of many that fit a vague question equally well: else fifty questions have used every
     memory of a small store, and attention tells nothing.
     """
@@ -249,7 +249,7 @@ def _recalled(ranking: Ranking, hits: Sequence[Hit]) -> MemoryId | None:
 
 
 def _scores_of_kind(ranking: Ranking, trust: Trust) -> NDArray[np.float32]:
-    """Return the scores beside which that of a hit counts: of a trusted one those of the trusted."""
+    """Return the scores alongside which that of a hit counts: of a trusted one those of the trusted."""
     if ranking.untrusted is None or TRUST_ORDER.index(trust) < TRUST_ORDER.index(TRUSTED_FROM):
         return ranking.scores
     return ranking.scores[~ranking.untrusted]
@@ -365,7 +365,7 @@ def _fold_copies(
 ) -> _Folded:
     """Fold near-copies among the best hits, the same on each page of a question.
 
-    What is told of different days, by different people or under different keys are different memories whatever their words. Who
+    What was said of different days, by different people or under different keys are different memories whatever their words. Who
     copies a trusted hit is shown with it, and gives it no better place.
     """
     compared = [*trusted[:COMPARED_HITS].tolist(), *others[:COMPARED_HITS].tolist()]
@@ -401,7 +401,7 @@ def _copy_key(memory: Memory) -> Hashable:
 def _disputed_first(
     order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, now: datetime
 ) -> NDArray[np.intp]:
-    """Return the positions so that nothing among the best hits stands in front of what it disputes, or what changed it."""
+    """Return the positions so that nothing among the best hits is in front of what it disputes, or what changed it."""
     disputes = index.stands_behind(ranking.ids[order[:COMPARED_HITS]], now)
     if not disputes:
         return order
@@ -562,7 +562,7 @@ class _SectionsFirst(Sequence[MemoryId]):
         return _SectionsFirst(first | rest, self._all_ids, [one for one in self._left_out if one not in first])
 
     def section_of(self, memory_id: MemoryId) -> str:
-        """Return the name of the section that an id stands in."""
+        """Return the name of the section that an id is in."""
         return self.sections.get(memory_id, Section.RECENT).value
 
     def beginning(self, count: int) -> list[MemoryId]:

@@ -24,7 +24,7 @@ class ReadWriteLock:
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        """Hold the lock beside other shared holders; a thread that holds it already goes straight on."""
+        """Hold the lock alongside other shared holders; a thread that holds it already goes straight on."""
         if getattr(self._this_thread, "holds", False):
             yield
             return

@@ -42,12 +42,12 @@ class Reason(StrEnum):
     CUT_OFF = "cut off"
     """The scores fall off in front of it."""
     WEAK = "weak"
-    """Neither its words nor its meaning have to do with the question, beside the others."""
+    """Neither its words nor its meaning have to do with the question, alongside the others."""
     LATER = "later"
     """It was written after the moment that is asked about."""
     FORGOTTEN = "forgotten"
     REPLACED = "replaced"
-    """A newer version stands in its place."""
+    """A newer version is in its place."""
     EXPIRED = "expired"
     """It held until a time that is over."""
 
@@ -70,7 +70,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchReasons:
-    """What stands behind an answer.
+    """What comes behind an answer.
 
     ``left_out`` are a few memories of each reason, the best first, ``counts`` how many there are of it (of what can be found: among the
     best, which are looked at closely). ``cosines`` tell how near a memory is to the question by meaning, from -1 to 1.
@@ -85,7 +85,7 @@ class SearchReasons:
 def reasons_of(
     found: reads.Found, result: ReadResult, index: NamespaceIndex, fetch: Fetch, request: ReadRequest
 ) -> SearchReasons:
-    """Return what stands behind a page of what was found."""
+    """Return what comes behind a page of what was found."""
     findable, counts = _findable(found, index, fetch, request)
     hidden, more = _hidden(found, index, fetch)
     left_out = (*findable, *hidden)

@@ -77,7 +77,7 @@ class WarmUp:
                 self._conversations.sweep_again(scope)
 
     def forget(self) -> None:
-        """Warm up anew whoever comes next."""
+        """Warm up again whoever comes next."""
         self._warmed.clear()
 
     def _warm_joint(self, scope: Scope) -> None:

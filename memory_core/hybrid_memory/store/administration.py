@@ -1,4 +1,4 @@
-"""A store as a whole: what administration needs of one beside what the memory itself needs (`hybrid_memory.store.base.Store`)."""
+"""A store as a whole: what administration needs of one alongside what the memory itself needs (`hybrid_memory.store.base.Store`)."""
 
 from __future__ import annotations
 

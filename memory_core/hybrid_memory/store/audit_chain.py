@@ -1,13 +1,13 @@
 """The chain of the audit log: each entry of a namespace carries a digest of itself and of the entry before it. Pure.
 
-Whoever changes, drops or moves an entry breaks the chain there; who cuts its end off is found by the head, which is stored apart. Who can
+Changing, dropping or moving an entry breaks the chain there; who cuts its end off is found by the head, which is stored apart. Who can
 write the whole store can make a whole new chain: the head would have to be kept elsewhere.
 
 A purge has to take the digest of a text out of the log, because a short text can be guessed from it. So the chain is not made of that
 digest but of a seal: the digest of it with a random salt. A purge leaves the seal and takes digest and salt: the chain still fits,
 and nobody can guess.
 
-A repair of a damaged file appends an entry at which the chain begins anew, and which says what did not fit; what stands before it is
+A repair of a damaged file appends an entry at which the chain begins again, and which says what did not fit; what comes before it is
 checked no longer, and `doctor` tells so.
 
 Entries of before the chain (earlier versions of this program) have none; it begins with the first that has.
@@ -26,7 +26,7 @@ from hybrid_memory.store.writing import LogEntry
 
 SALT_BYTES = 8
 _DIGEST_BYTES = 16
-_ANCHOR = "*"  # before the link of an entry at which the chain begins anew
+_ANCHOR = "*"  # before the link of an entry at which the chain begins again
 _ERASED = "="  # before the seal, where the salt stood
 
 
@@ -61,7 +61,7 @@ class LogHead:
 class ChainCheck:
     """What a check of a namespace's log found: ``problem`` says where the chain does not fit and how, None where it does.
 
-    ``unchained`` entries at the beginning are from before the chain, or from before the last of ``anchors`` repairs that began it anew.
+    ``unchained`` entries at the beginning are from before the chain, or from before the last of ``anchors`` repairs that began it again.
     """
 
     problem: str | None
@@ -105,12 +105,12 @@ def seal_of(salt: str, digest: str) -> str:
 
 
 def erased_salt(salt: str, digest: str) -> str:
-    """Return what stands in the place of a salt after the digest was taken out."""
+    """Return what is in the place of a salt after the digest was taken out."""
     return _ERASED + seal_of(salt, digest)
 
 
 def anchored(namespace: str, entry: LogEntry, randomness: bytes) -> ChainedEntry:
-    """Return an entry at which a chain begins anew, as a repair appends it: what stands before it is checked no longer."""
+    """Return an entry at which a chain begins again, as a repair appends it: what comes before it is checked no longer."""
     (one,) = chained(namespace, [entry], "", randomness)
     return one._replace(link=_ANCHOR + link_of(namespace, one, _ANCHOR))
 

@@ -1,4 +1,4 @@
-"""What an entry of the log says about its change beside ids and digest: tiers with the reason, links, states. Never stored words."""
+"""What an entry of the log says about its change alongside ids and digest: tiers with the reason, links, states. Never stored words."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class ConversationEntry:
 
 
 class ConversationLog(Protocol):
-    """The log of messages and plans beside the memories; ``kind`` is "message" or "plan"."""
+    """The log of messages and plans alongside the memories; ``kind`` is "message" or "plan"."""
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
@@ -131,7 +131,7 @@ class Store(ConversationLog, Protocol):
         ...
 
     def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
-        """Read every row and compare what must agree, beside other calls.
+        """Read every row and compare what must agree, alongside other calls.
 
         ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`. ``refusal`` says what an import would not
         take.
@@ -333,7 +333,7 @@ class Store(ConversationLog, Protocol):
         ...
 
     def vector_index(self, dimensions: int) -> VectorIndex | None:
-        """Return an empty index that lives in memory beside the store; None where there is none to be had."""
+        """Return an empty index that lives in memory alongside the store; None where there is none to be had."""
         ...
 
     def close(self) -> None:

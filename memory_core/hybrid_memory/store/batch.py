@@ -22,7 +22,7 @@ from hybrid_memory.store.writing import ChangeType, Insert, LogEntry, SetTier, S
 class ChangeSet:
     """What a store must do for a `WriteBatch`, each memory once and in its last state.
 
-    ``inserted`` are new rows. ``updated_rows`` are existing rows whose changeable fields are written anew. ``retiered`` are
+    ``inserted`` are new rows. ``updated_rows`` are existing rows whose changeable fields are written again. ``retiered`` are
     the other existing rows that change: of these only ``tier`` and ``rev`` differ. ``before`` holds the former state of
     every existing row that was asked for, ``removed`` are those that go. ``vectors`` belong to ``inserted`` and to ``revectored``, which
     are existing rows, and ``passages`` to some of those.
@@ -218,7 +218,7 @@ class _ChangeSetBuilder:
 
 
 def is_member(memory: Memory, session: str, agent: str, tier: Tier) -> bool:
-    """Return True if a live memory belongs to a session's agent and stands in a tier."""
+    """Return True if a live memory belongs to a session's agent and is in a tier."""
     return (
         (memory.session, memory.agent, memory.tier) == (session, agent, tier)
         and memory.forgotten_at is None

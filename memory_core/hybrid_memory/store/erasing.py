@@ -1,6 +1,6 @@
 """Erasing for good: what may be asked of a store, and who does it in the store and in all its copies (`hybrid_memory.admin.purge`).
 
-Deleting a row leaves its bytes behind. How they go is the store's own matter: a file is written anew without them, a server rewrites
+Deleting a row leaves its bytes behind. How they go is the store's own matter: a file is written again without them, a server rewrites
 its tables. So a store gives an `Eraser`, which also says whether the store must be closed meanwhile.
 """
 

@@ -1,4 +1,4 @@
-"""What lies in a store's folder beside the store: copies that an erasure must reach too, and what commands count and name.
+"""What lies in a store's folder alongside the store: copies that an erasure must reach too, and what commands count and name.
 
 A store on a server has such a folder as well: it holds the backups that were made there, the logs, and what an import left.
 """
@@ -20,7 +20,7 @@ MOMENT = ".moving.duckdb"
 UNFINISHED_MOVE = "memory.moving"
 """A store in its folder until it is whole that is moved there."""
 REPORT = "report.json"
-"""What is told of a folder in quarantine: it holds no memories."""
+"""What is said of a folder in quarantine: it holds no memories."""
 SPOOLS = "imports"
 """The folder where an import has what it is about to store."""
 LOGS = "logs"

@@ -1,4 +1,4 @@
-"""Which memories a list holds, and how a memory stands. Pure; `MemoryStore` lists by it, `duck/list_table.py` says the same in SQL."""
+"""Which memories a list holds, and how a memory is. Pure; `MemoryStore` lists by it, `duck/list_table.py` says the same in SQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hybrid_memory.requests import ListRequest, MemoryState
 
 
 def state_of(memory: Memory, now: datetime) -> MemoryState:
-    """Return how a memory stands at a moment."""
+    """Return how a memory is at a moment."""
     if memory.forgotten_at is not None:
         return MemoryState.FORGOTTEN
     if memory.superseded_by is not None:

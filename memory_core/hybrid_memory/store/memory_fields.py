@@ -241,7 +241,7 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
 """All fields, in the order of the table's columns."""
 
 DERIVED: frozenset[str] = frozenset({"terms", "names", "days", "aspects", "encoding"})
-"""The fields that are made of the others (`hybrid_memory.encoding.word_encoding`), and anew when that changes."""
+"""The fields that are made of the others (`hybrid_memory.encoding.word_encoding`), and again when that changes."""
 
 NAMES: tuple[str, ...] = tuple(field.name for field in MEMORY_FIELDS)
 UNCHANGEABLE: tuple[str, ...] = tuple(field.name for field in MEMORY_FIELDS if not field.changeable)

@@ -30,7 +30,7 @@ def takes_all(_item: TransferItem) -> None:
 class OddRows:
     """The memories that do not fit; keys are namespace and id, values row ids.
 
-    ``refused`` an import would not take (row ids, with the reason), ``changed`` have other words than the digest beside them or in the
+    ``refused`` an import would not take (row ids, with the reason), ``changed`` have other words than the digest alongside them or in the
     log says, ``raised`` come from a tool or an import and are trusted as more, ``unprintable`` (how many) hold control characters or
     no words at all.
     """

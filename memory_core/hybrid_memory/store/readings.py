@@ -1,6 +1,6 @@
 """The journal of readings: who asked what, when, and which memories were shown. Values, and the part of a store that keeps them.
 
-It is a help for the person, bounded and beside the memories: nothing is decided from it, no export or synchronisation takes it along,
+It is a help for the person, bounded and alongside the memories: nothing is decided from it, no export or synchronisation takes it along,
 and whatever takes a memory out of a store takes the readings along that showed it.
 """
 

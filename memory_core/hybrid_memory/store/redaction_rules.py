@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Memory
     from hybrid_memory.store.transfer import RedactionPlan
 
-_LEAST_SHARED = 8  # characters of a secret that is looked for everywhere: a shorter one stands in many words by chance
+_LEAST_SHARED = 8  # characters of a secret that is looked for everywhere: a shorter one is in many words by chance
 
 
 def secrets_in(memories: Collection[Memory], words: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -72,7 +72,7 @@ def shared_values(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def inside_json(value: str) -> str:
-    """Return how a text stands inside of JSON text."""
+    """Return how a text is inside of JSON text."""
     return to_json(value)[1:-1]
 
 

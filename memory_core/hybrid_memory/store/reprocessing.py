@@ -1,4 +1,4 @@
-"""What is made anew behind calls, a piece at a time: the vectors of another embedder, the words of another encoding."""
+"""What is made again behind calls, a piece at a time: the vectors of another embedder, the words of another encoding."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class NewVector:
 
 
 class EmbedderChangeStore(Protocol):
-    """How a store changes its embedder: vectors of the next one are stored beside those in use, then take their place.
+    """How a store changes its embedder: vectors of the next one are stored alongside those in use, then take their place.
 
     Until `finish` nothing else sees any of it: reads, writes and `Store.info` go on with the pinned embedder. What was
     added survives a crash. A memory's content never changes, so a vector that is there is right.

@@ -1,9 +1,9 @@
 """A whole store moved into another one, row by row, whatever engines the two have: `copy_rows`.
 
 What a store holds is the same `MOVED_TABLES` in each; an engine reads them as a `RowSource` and takes them as a `RowTarget`. Rows go in
-chunks, a transaction each, with a mark (the digest of the chunk) beside them. A move that was killed is done again from the beginning:
-the source is read anew, and each chunk whose mark is there already is passed over. Where the source has changed meanwhile a digest
-differs, and that table begins anew. So what comes out is one moment of the source, however often it was begun.
+chunks, a transaction each, with a mark (the digest of the chunk) alongside them. A move that was killed is done again from the beginning:
+the source is read again, and each chunk whose mark is there already is passed over. Where the source has changed meanwhile a digest
+differs, and that table begins again. So what comes out is one moment of the source, however often it was begun.
 
 `row_sums` tells from either side what its tables hold; equal sums are equal tables.
 """
@@ -38,7 +38,7 @@ OnRows: TypeAlias = Callable[[int, int], None]
 
 
 class Value(Enum):
-    """What stands in a column. ``NUMBERS`` are the bytes of int32, ``VECTOR`` those of float32, both little endian.
+    """What is in a column. ``NUMBERS`` are the bytes of int32, ``VECTOR`` those of float32, both little endian.
 
     ``PASSAGES`` are those of `hybrid_memory.embedding.passages`.
     """

@@ -27,7 +27,7 @@ class ColumnBatch:
     ``ids`` are UTF-8, padded with zero bytes. ``tier``, ``kind`` and ``trust`` are places in `Tier`, `Kind` and `TRUST_ORDER`;
     ``session`` and ``speaker`` are places in the snapshot's lists, -1 for no speaker. ``digests`` are the content hashes by
     `hybrid_memory.store.column_batches.digest_of`, (rows, 2). Mappings lead from a row's place in the batch to its value, and hold
-    only rows that have one. ``unreadable`` marks rows that are no memories: whatever else stands there is not to be used.
+    only rows that have one. ``unreadable`` marks rows that are no memories: whatever else is there is not to be used.
     ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms`` is flat; row i owns
     ``terms[term_offsets[i]:term_offsets[i + 1]]``; ``names`` and ``days`` are like it. ``aspects`` are the bits of `Memory.aspects`.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.syncing import ItemKey
 
 BUFFER, CONVERSATION, ENTRY = "buffer", "conversation", "entry"
-"""The kinds of what stands beside memories."""
+"""The kinds of what is stored with memories."""
 OTHER_WORDS = "its words as another machine has them"
 """The log's note where a memory got other words."""
 FIXED_FIELDS = tuple(
@@ -81,7 +81,7 @@ def stamps_of_row(born: int, gone: int, fields: str | None) -> RowStamps:
 
 
 def item_digest(key: ItemKey, value: Mapping[str, Json]) -> str:
-    """Return the digest of what stands under a key, as the statements that look for changes make it (md5)."""
+    """Return the digest of what is under a key, as the statements that look for changes make it (md5)."""
     if key[0] == BUFFER:
         text = f"{value['touched_at']} {value['state']}"
     elif key[0] == CONVERSATION:

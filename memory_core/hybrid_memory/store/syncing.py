@@ -30,7 +30,7 @@ PATH: Final = "path "
 """Before a folder's key: the note of its machine and path."""
 
 ItemKey: TypeAlias = tuple[str, str, str, int]
-"""What is kept beside memories in a namespace: its kind ("buffer", "conversation", "entry"), two names, and the number of an entry."""
+"""What is kept alongside memories in a namespace: its kind ("buffer", "conversation", "entry"), two names, and the number of an entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class RowStamps:
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """What stands beside memories under a key: ``value`` is its JSON, None where it is removed; ``stamp`` when that was said."""
+    """What is stored with memories under a key: ``value`` is its JSON, None where it is removed; ``stamp`` when that was said."""
 
     value: Mapping[str, Json] | None
     stamp: int
@@ -140,7 +140,7 @@ class SyncView(Protocol):
         ...
 
     def changed_items(self) -> Sequence[ChangedItem]:
-        """Return what beside memories is not as the last synchronisation left it."""
+        """Return what alongside memories is not as the last synchronisation left it."""
         ...
 
     def items(self, keys: Collection[ItemKey]) -> dict[ItemKey, ItemState]:

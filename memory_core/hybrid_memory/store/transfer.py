@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A memory with what is kept beside it; each may be missing, and there are no passages without a vector."""
+    """A memory with what is kept alongside it; each may be missing, and there are no passages without a vector."""
 
     memory: Memory
     usage: Usage | None = None
@@ -66,7 +66,7 @@ Refusal: TypeAlias = Callable[[TransferItem], str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContents:
-    """What some namespaces hold at one moment. ``items`` is read once; how many of each there are stands before it.
+    """What some namespaces hold at one moment. ``items`` is read once; how many of each there are comes before it.
 
     What cannot be read is counted and not among the items. They come namespace by namespace, memories by time of creation (of
     one moment in the order of storing) before the rest.
@@ -178,7 +178,7 @@ class PurgePlan:
 class RedactionPlan:
     """What a redaction comes to: ``ids`` that were named and are there, ``missing`` ones, ``kinds`` of secrets in them.
 
-    ``values`` are the secrets themselves, which are never shown; ``others`` the memories beside the named ones that hold one of them,
+    ``values`` are the secrets themselves, which are never shown; ``others`` the memories alongside the named ones that hold one of them,
     ``entries`` how many entries of conversations do.
     """
 
@@ -198,7 +198,7 @@ class TransferStore(Protocol):
     """The part of a store that is copied, exported and filled as a whole."""
 
     def copy_to(self, file: Path) -> TableSums:
-        """Write a copy of this moment to a new database file in the folder of backups, beside reads and writes.
+        """Write a copy of this moment to a new database file in the folder of backups, alongside reads and writes.
 
         Raises:
             StoreFull, StoreReadOnly, EngineUnavailable: it could not be written; nothing is left of it.

@@ -92,7 +92,7 @@ class FlowResult:
     moved: tuple[Moved, ...] = ()
 
     def tier_of(self, memory_id: MemoryId, before: Tier) -> Tier:
-        """Return where a memory stands after the step."""
+        """Return where a memory comes after the step."""
         return next((move.after for move in self.moved if move.id == memory_id), before)
 
 

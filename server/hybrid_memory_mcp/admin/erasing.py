@@ -1,4 +1,4 @@
-"""How an operation erases: while the store is closed, or beside the calls of clients, as the store wants it."""
+"""How an operation erases: while the store is closed, or alongside the calls of clients, as the store wants it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_eraser(request: OperationRequest, work: Callable[[Eraser], T]) -> T:
     if eraser.needs_closed_store:
         return request.run_exclusive(lambda: work(eraser))
     done = request.run(lambda service: work(opened_store(service).eraser(request.home)))
-    request.run_exclusive(lambda: None)  # the next call opens it anew
+    request.run_exclusive(lambda: None)  # the next call opens it again
     return done
 
 

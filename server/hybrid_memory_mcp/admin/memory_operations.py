@@ -1,7 +1,7 @@
 """The operations on single memories: recall, remember, list, show, correct, forget, restore, pin, reflect, history.
 
 `hybrid_memory_mcp.admin.operations` names them and imports this module when one is asked for. Each takes ``personal``, the person's
-namespace that is read beside a project's, and ``reveal``, without which secrets are masked. Ids may be given by their beginnings.
+namespace that is read alongside a project's, and ``reveal``, without which secrets are masked. Ids may be given by their beginnings.
 Times are ISO 8601 with a zone. A memory has the same fields in every answer (`memory_as_json`).
 """
 

@@ -51,7 +51,7 @@ class OperationRequest:
     zone: tzinfo | None = None
 
     def run(self, work: Callable[[MemoryService], T]) -> T:
-        """Do work with the open memory, however long it takes, beside the calls of clients.
+        """Do work with the open memory, however long it takes, alongside the calls of clients.
 
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.
@@ -83,7 +83,7 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
 
 
 def doctor(request: OperationRequest) -> dict[str, Any]:
-    """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
+    """Check the store alongside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged
     from hybrid_memory_mcp.admin.erasing import synchronised_folders
@@ -133,7 +133,7 @@ def embedder_state(request: OperationRequest) -> dict[str, Any]:
 
 
 def reembed(request: OperationRequest) -> dict[str, Any]:
-    """Make all vectors anew for the embedder that the settings name now, and those that are missing.
+    """Make all vectors again for the embedder that the settings name now, and those that are missing.
 
     A store that is open is opened again first, because it knows the settings of its opening.
     """

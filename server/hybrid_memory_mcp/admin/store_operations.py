@@ -69,7 +69,7 @@ def restore(request: OperationRequest) -> dict[str, Any]:
         done = request.run_exclusive(lambda: restorer.restore(source, now, refusal=refusal))
     else:
         done = restorer.restore(source, now, refusal=refusal)
-        request.run_exclusive(lambda: None)  # what is in memory is of what was replaced; the next call opens it anew
+        request.run_exclusive(lambda: None)  # what is in memory is of what was replaced; the next call opens it again
     announce(request)
     return _to_json_object(done) | {"file": str(source)}
 

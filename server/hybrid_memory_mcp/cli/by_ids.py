@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 _NOT_THERE = ("no such memory", "not in this namespace")  # in what operations on ids say
-_NEWEST = 100  # memories that a shell is told of
+_NEWEST = 100  # memories that a shell hears of
 _WORDS = 60  # characters of each
 
 
@@ -42,7 +42,7 @@ def call_by_ids(
 
 
 def completed_ids(incomplete: str) -> list[tuple[str, str]]:
-    """Complete the id of a memory that was written lately, with its words beside it; nothing where none can be asked for."""
+    """Complete the id of a memory that was written lately, with its words alongside it; nothing where none can be asked for."""
     try:
         found = call_operation(None, "list", {"limit": _NEWEST})
     except HybridMemoryError:

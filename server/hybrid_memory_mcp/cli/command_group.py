@@ -86,7 +86,7 @@ class CommandGroup(TyperGroup):
 
     @staticmethod
     def _place_of_command(given: Sequence[str], names: Collection[str]) -> int | None:
-        """Return where the command stands: first, or behind options; a folder or a namespace may have the name of one."""
+        """Return where the command is: first, or behind options; a folder or a namespace may have the name of one."""
         if given and not given[0].startswith("-"):
             return 0 if given[0] in names else None
         found = (at for at, one in enumerate(given) if one in names and given[at - 1] not in {"--home", "--namespace"})
@@ -116,7 +116,7 @@ class CommandGroup(TyperGroup):
         formatter.write("\n".join([*lines, "", *wrap(_BELOW, _WIDTH)]) + "\n")
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
-        """Read what stands before the name of a command."""
+        """Read what comes before the name of a command."""
         with _told_as_json():
             return super().make_context(*arguments, **options)
 

@@ -82,7 +82,7 @@ def tier_name(memory: MemoryJson) -> str:
 
 
 def marks_of(memory: MemoryJson) -> list[str]:
-    """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its project, its tags."""
+    """Return what is remarkable about a memory: its tier or kind, how it is, whose word it is, its project, its tags."""
     kind = str(memory.get("kind", OBSERVATION))  # of a hit a hub that was started before an upgrade does not tell it
     marks = [tier_name(memory) if kind == OBSERVATION else KIND_NAMES.get(kind, kind)]
     if memory.get("state") not in (None, CURRENT):

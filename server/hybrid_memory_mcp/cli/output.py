@@ -95,7 +95,7 @@ def megabytes(size: int) -> str:
 
 
 def say(text: object, style: str = "") -> None:
-    """Print one sentence to a person on one line; what stands in it is inert."""
+    """Print one sentence to a person on one line; what is in it is inert."""
     if style:
         out().print(cell(text, style))
     else:
@@ -262,7 +262,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def told_error(error: Exception) -> HybridMemoryError | None:
-    """Return what a person is told of an error; None where it is a bug's."""
+    """Return what a person hears of an error; None where it is a bug's."""
     if isinstance(error, HybridMemoryError):
         return error
     if not isinstance(error, (MemoryError, OSError, RuntimeError, ImportError)):

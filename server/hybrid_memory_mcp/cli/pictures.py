@@ -132,7 +132,7 @@ def scale(ticks: Sequence[tuple[float, str]], width: int) -> Text:
 
 
 def marked(at: float, words: str, width: int, glyphs: Glyphs) -> Text:
-    """Return a line that points at a place of the picture above, with words beside it."""
+    """Return a line that points at a place of the picture above, with words alongside it."""
     column = min(int(at * width), width - 1)
     text = shown(words)
     if column + 2 + cell_len(text) <= width:

@@ -43,9 +43,9 @@ _SHOWN_BESIDE = 3  # of each group that is not shown to a model
 _BAR = 16
 _LOOK_EVERY_SECONDS = 1.0
 _FRESH_SECONDS = 15.0  # so long what moved is lit up
-_SIDE_BY_SIDE = 110  # columns from which the parts of memory stand beside each other
+_SIDE_BY_SIDE = 110  # columns from which the parts of memory appear next to each other
 _HAPPENED = 6
-_AROUND, _AROUND_TIER = 5, 3  # lines of a screen beside the memories
+_AROUND, _AROUND_TIER = 5, 3  # lines of a screen alongside the memories
 
 
 class Order(StrEnum):
@@ -334,7 +334,7 @@ def _print_left_out(console: Console, groups: Sequence[Mapping[str, Any]]) -> No
 
 
 def print_timeline(found: Mapping[str, Any]) -> None:
-    """Print a timeline; in a pipe a line for each memory: id, learned, true from, true until, how it stands, text."""
+    """Print a timeline; in a pipe a line for each memory: id, learned, true from, true until, how it is, text."""
     if not is_terminal():
         for one in found["memories"]:
             times = one["times"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
 
-_BESIDE_CHARACTERS = 160  # of a memory that is told of beside the result: enough to see whether it says something else
+_BESIDE_CHARACTERS = 160  # of a memory that is shown with the result: enough to see whether it says something else
 _OF_THE_UNKNOWN = 3  # hits that are shown where probably nothing is known
 
 

@@ -18,7 +18,7 @@ from hybrid_memory_mcp.clients.starts import read_hook_line, read_start, runs_ho
 HOOKS = "hooks"
 _BOM = "\ufeff"
 _OF_THE_CLIENT = ("type", "source")
-"""Keys of an entry that a client wants so and not otherwise; what else stands in it may be the person's, and stays."""
+"""Keys of an entry that a client wants so and not otherwise; what else is in it may be the person's, and stays."""
 _HOME = "HYBRID_MEMORY_HOME"
 
 
@@ -58,12 +58,12 @@ def read(content: bytes) -> str:
 def install(text: str, parts: Parts, *, replace: bool = False, backup: str | None = None) -> str:
     """Return the text with our parts in it; the same text if they are.
 
-    One that is the backup and ours, nothing else, is made anew out of the backup, so that it looks as if it had been made at once.
+    One that is the backup and ours, nothing else, is made again out of the backup, so that it looks as if it had been made at once.
 
     Raises:
         ForeignEntry: an entry of our name starts something else, and ``replace`` does not allow it to go.
         DamagedText: the text is not what its format wants.
-        UnexpectedShape: something stands where our parts would belong.
+        UnexpectedShape: something is where our parts would belong.
     """
     mark, body = _split(text)
     before = _value(body, parts)
@@ -127,7 +127,7 @@ def _same_values(text: str, other: str, parts: Parts) -> bool:
 
 
 def value_at(text: str, path: Sequence[str], shape: Literal["json", "toml"]) -> Any:
-    """Return what stands at a path of a text; None if nothing does."""
+    """Return what is at a path of a text; None if nothing does."""
     found = _at(_value(_split(text)[1], Parts(shape)), path)
     return None if found is _NOTHING else found
 
@@ -148,7 +148,7 @@ def is_ours(entry: Any) -> bool:
 
 
 def entry_in(text: str, parts: Parts) -> Any:
-    """Return the entry that stands at the place of ours; None if none does."""
+    """Return the entry that is at the place of ours; None if none does."""
     found = _entry_of(_value(_split(text)[1], parts), parts)
     return None if found is _NOTHING else found
 
@@ -181,7 +181,7 @@ def is_our_hook(item: Any, server: str = "memory") -> bool:
 def merged(found: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     """Return our entry brought up to date: how it is started is as it should be, what a person added to it stays.
 
-    What stands behind our name stays always, and so does a start that says more than where our program lies (`Started.is_chosen`).
+    What comes behind our name stays always, and so does a start that says more than where our program lies (`Started.is_chosen`).
     """
     started = read_start(words_of(found))
     assert started is not None  # noqa: S101 - it is ours
@@ -192,7 +192,7 @@ def merged(found: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     entry = {key: value for key, value in found.items() if not (one_list and key == "args")}
     for key, value in fresh.items():
         if value == [] and key not in entry:
-            continue  # some clients leave it out when they write the file anew
+            continue  # some clients leave it out when they write the file again
         if key in ("command", "args", *_OF_THE_CLIENT) or key not in entry:
             entry[key] = value
         elif key == parts.env_key and isinstance(entry[key], Mapping):
@@ -357,7 +357,7 @@ def _install_hooks(body: str, event: str, wanted: list[dict[str, Any]]) -> str:
 
 
 def _update_item(body: str, path: tuple[str | int, ...], found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Change what differs of one item, and nothing else: a person may have written comments into it, or other hooks beside ours."""
+    """Change what differs of one item, and nothing else: a person may have written comments into it, or other hooks alongside ours."""
     inner = found.get(HOOKS)
     if isinstance(inner, list) and HOOKS in wanted:
         ours = [place for place, one in enumerate(inner) if is_our_hook(one)]
@@ -374,7 +374,7 @@ def _update_item(body: str, path: tuple[str | int, ...], found: Mapping[str, Any
 
 
 def _update_members(body: str, path: tuple[str | int, ...], found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Change the members that differ, so that comments beside them stay."""
+    """Change the members that differ, so that comments alongside them stay."""
     for key in found:
         if key not in wanted:
             body = jsonc.remove_member(body, (*path, key))

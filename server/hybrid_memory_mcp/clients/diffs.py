@@ -1,4 +1,4 @@
-"""Shows a change of a file without showing what else stands in it: only our own words are readable, of others' only the names."""
+"""Shows a change of a file without showing what else is in it: only our own words are readable, of others' only the names."""
 
 from __future__ import annotations
 

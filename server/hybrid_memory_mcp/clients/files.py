@@ -1,4 +1,4 @@
-"""Puts a changed text on disk: under a lock, with a backup beside it, by replacing the file at once, never over another's write."""
+"""Puts a changed text on disk: under a lock, with a backup alongside it, by replacing the file at once, never over another's write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from hybrid_memory_mcp.clients.jsonc import DamagedText
 
 BACKUP = ".hybrid-memory-backup"
-"""What a backup's name ends with; the rest is that of the file beside which it lies."""
+"""What a backup's name ends with; the rest is that of the file alongside which it lies."""
 MADE = ".hybrid-memory-made"
 """Likewise of a note that says how many folders were made for the file."""
 
@@ -87,7 +87,7 @@ def change_file(
 ) -> Change:
     """Give a file the content that ``edit`` makes of it; where another program writes meanwhile, read and edit again.
 
-    Mode and owner stay, and a link stays a link; the backup lies beside the name that was given. ``lock_folder`` takes the lock that
+    Mode and owner stay, and a link stays a link; the backup lies alongside the name that was given. ``lock_folder`` takes the lock that
     Claude Code takes for its file as well. ``forget_made`` takes away the note about folders that were made: from now on the file is
     the person's. ``wait`` is how to let others go on, in seconds.
 
@@ -369,7 +369,7 @@ def _lock(descriptor: int, flock: Callable[[int, int], None], how: int) -> None:
 
 @contextlib.contextmanager
 def _lock_of_client(real: Path, wait: Callable[[float], None]) -> Iterator[None]:
-    """Take the lock that the client itself takes: a folder beside the file."""
+    """Take the lock that the client itself takes: a folder alongside the file."""
     folder = real.with_name(real.name + ".lock")
     end = _LOCK_SECONDS
     while True:

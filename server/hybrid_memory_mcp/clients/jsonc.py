@@ -33,7 +33,7 @@ class DamagedText(ValueError):
 
 
 class UnexpectedShape(ValueError):
-    """The text is sound, but something else stands where an object or a list was expected."""
+    """The text is sound, but something else is where an object or a list was expected."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def _item_of(text: str, container: Container, key: str | int) -> Item | None:
 
 @dataclass(frozen=True)
 class Style:
-    """How a text is laid out: line end, one level of indentation, whether all stands in one line, what follows a comma and a colon."""
+    """How a text is laid out: line end, one level of indentation, whether all is in one line, what follows a comma and a colon."""
 
     newline: str
     unit: str
@@ -440,7 +440,7 @@ def _remove(text: str, container: Container, place: int) -> str:
 
 
 def _joined(text: str, before: int, start: int, end: int) -> str:
-    """Return the text without a piece; a comment to the end of the line that stands before it still ends its line."""
+    """Return the text without a piece; a comment to the end of the line that comes before it still ends its line."""
     swallows = "//" in text[before:start].rsplit("\n", 1)[-1] and not text.startswith(("\n", "\r\n"), end)
     return text[:start] + (newline_of(text) if swallows else "") + text[end:]
 

@@ -84,7 +84,7 @@ class Machine:
         return older if older.is_dir() and not newer.is_dir() else newer
 
     def file(self, places: Places) -> Path:
-        """Return the place of a file: the first that is there (where a star stands: whose folder is), else the last."""
+        """Return the place of a file: the first that is there (where a star is: whose folder is), else the last."""
         candidates = places[self.platform]
         for place in candidates:
             path = self.path(place)

@@ -36,7 +36,7 @@ _WITH_VALUE = frozenset({
 """Options of uv, pipx and Python whose value is the word after them. With one that is not known here, an entry counts as another's."""
 
 OPTIONS = ("home", "namespace", "agent", "project", "timezone", "prompts", "embedder")
-"""What a server is told that its hooks have to know as well."""
+"""What a server hears that its hooks have to know as well."""
 _VARIABLE = "HYBRID_MEMORY_"
 
 
@@ -44,7 +44,7 @@ _VARIABLE = "HYBRID_MEMORY_"
 class Started:
     """The words of an entry that starts this memory.
 
-    ``start`` begins with the program and ends with our name, ``rest`` is what stands behind it. ``is_chosen`` tells that the start says
+    ``start`` begins with the program and ends with our name, ``rest`` is what comes behind it. ``is_chosen`` tells that the start says
     more than where our program lies: extras, a Python, another index. That is the person's choice then.
     """
 

@@ -194,7 +194,7 @@ def remove_table(text: str, path: Sequence[str]) -> str:
     """Return the text without a table and all below it, and without the empty line before it.
 
     Raises:
-        UnexpectedShape: it stands within a line that holds others as well.
+        UnexpectedShape: it is within a line that holds others as well.
     """
     kept = _remove_all(text, tuple(path))
     if kept == text:

@@ -1,4 +1,4 @@
 """What a client runs at the events of a conversation, so that it is remembered without being asked.
 
-``definitions.py`` is what stands in a client's files; the rest is ``hybrid-memory-mcp hook EVENT --client NAME``, which those run.
+``definitions.py`` is what is in a client's files; the rest is ``hybrid-memory-mcp hook EVENT --client NAME``, which those run.
 """

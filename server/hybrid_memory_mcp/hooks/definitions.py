@@ -18,7 +18,7 @@ ACTOR_OF_HOOKS = "hook of "  # before the client's name, in the log
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
 
 BESIDE: Mapping[str, Mapping[str, Any]] = {"cursor": {"version": 1}}
-"""What stands beside the key ``hooks`` in a client's file, where the client wants more."""
+"""What is stored with the key ``hooks`` in a client's file, where the client wants more."""
 
 EVENT_NAMES: Mapping[str, Mapping[str, str]] = {
     "claude-code": {
@@ -97,7 +97,7 @@ def hooks_for(client: str, command: Sequence[str], *, server: str = "memory") ->
     """Return what belongs under the key ``hooks`` of a client's file; None for a client that has none.
 
     ``command`` is how the program is started, its path first. ``server`` is the name under which the client knows the memory's
-    MCP server; that of a plugin has the plugin's name before it. What else stands in the file is `BESIDE`.
+    MCP server; that of a plugin has the plugin's name before it. What else is in the file is `BESIDE`.
 
     Sources: the hook references of Claude Code, Codex, Gemini CLI, Cursor and Windsurf (see docs/hooks.md).
     """

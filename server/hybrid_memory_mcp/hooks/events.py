@@ -48,7 +48,7 @@ class Event:
 
 def read_event(name: str, client: str, given: Mapping[str, Any]) -> Event | None:
     """Return the event that a client tells; None for one that is not the person's conversation, or another program's."""
-    # Of an agent that the assistant started. And Cursor runs Claude Code's hooks too, beside its own.
+    # Of an agent that the assistant started. And Cursor runs Claude Code's hooks too, alongside its own.
     if given.get("agent_id") or (client != "cursor" and "cursor_version" in given):
         return None
     of_tool = given.get("tool_info")

@@ -152,7 +152,7 @@ def _pass_over(event: Event, conversations: Conversations) -> None:
     if not conversation.is_new:
         conversation.follow(event)
         end = transcripts.end_of(conversation.transcript)
-        if end:  # not behind what was noted: a transcript that was once begun anew goes on to count as that
+        if end:  # not behind what was noted: a transcript that was once begun again goes on to count as that
             conversation.mark = end | {"anew": max(end.get("anew", 0), conversation.mark.get("anew", 0))}
         conversations.save(conversation)
 

@@ -128,7 +128,7 @@ class Conversations:
         return Conversation(client, session, self._read(_file_name(client, session)))
 
     def save(self, conversation: Conversation, *, shown: list[str] | None = None, sent: int = 0) -> None:
-        """Keep what a run has learned, beside what another run of the same conversation has kept meanwhile.
+        """Keep what a run has learned, alongside what another run of the same conversation has kept meanwhile.
 
         ``shown`` are ids that were shown now; ``sent`` counts the turns at the head of ``waiting`` that a hub has had.
         """
@@ -287,7 +287,7 @@ def _is_beginning(values: list[Any]) -> bool:
 
 
 def _progress(mark: dict[str, int]) -> tuple[int, int, int]:
-    """Return how far a mark is: first how often the file was begun anew."""
+    """Return how far a mark is: first how often the file was begun again."""
     return mark.get("anew", -1), mark.get("offset", 0), mark.get("count", 0)
 
 

@@ -1,7 +1,7 @@
 """What a person said in a client's transcript, read from where it was left.
 
 A transcript is the client's own file: lines of JSON that grow, of which nothing is promised. Whatever is not known is passed over. A mark
-says how far it was read; a file that was replaced or became shorter is read anew, and a last line that is not whole yet waits.
+says how far it was read; a file that was replaced or became shorter is read again, and a last line that is not whole yet waits.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _is_one_value(descriptor: int) -> bool:
 
 
 def _read_document(descriptor: int, size: int, start: Mark) -> tuple[list[Turn], Mark]:
-    """Read a transcript that is one JSON value and is written anew at each change; the mark counts its messages."""
+    """Read a transcript that is one JSON value and is written again at each change; the mark counts its messages."""
     if size > _LARGEST_DOCUMENT:
         return [], start
     os.lseek(descriptor, 0, os.SEEK_SET)
@@ -219,7 +219,7 @@ def _read_document(descriptor: int, size: int, start: Mark) -> tuple[list[Turn],
 
 
 def _of_one_kind(turns: list[Turn]) -> list[Turn]:
-    """Codex tells a prompt twice, once with what stands around it: take the one without where both are there."""
+    """Codex tells a prompt twice, once with what is around it: take the one without where both are there."""
     plain = [turn for turn in turns if turn.get("plain")]
     return plain or turns
 
@@ -313,6 +313,6 @@ def _joined(content: Any) -> str:
         elif part.get("type") in ("tool_result", "function_call_output") or "functionResponse" in part:
             return ""
         elif part.get("type") in _TEXTS and isinstance(part.get("text"), str):
-            # Each part for itself: clients add parts of their own beside the person's.
+            # Each part for itself: clients add parts of their own alongside the person's.
             texts.append(typed_text(part["text"]) if len(content) > 1 else part["text"])
     return "\n".join(text for text in texts if text)

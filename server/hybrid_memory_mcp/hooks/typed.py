@@ -9,7 +9,7 @@ FENCE = "remembered"
 
 LONGEST_TURN = 20_000  # characters; nobody types more, so the rest of a longer one was pasted
 
-# What clients put around or beside a person's words. Claude Code, Codex, Gemini CLI and Cursor, in this order; then our own.
+# What clients put around or alongside a person's words. Claude Code, Codex, Gemini CLI and Cursor, in this order; then our own.
 _ELEMENTS = (
     "system-reminder",
     "user-prompt-submit-hook",

@@ -53,7 +53,7 @@ _FIRST_ERROR_STATUS = 400
 
 
 class HttpApp:
-    """Serves MCP on one path to whoever shows a token; `running` must be entered."""
+    """Serves MCP on one path to anyone who shows a token; `running` must be entered."""
 
     def __init__(self, sessions: HttpSessions, tokens: Tokens, settings: HttpSettings, port: int) -> None:
         self.sessions = sessions

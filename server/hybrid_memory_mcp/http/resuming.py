@@ -1,4 +1,4 @@
-"""Sessions that go on after a restart: the handshake that their client made long ago is made anew, in its place.
+"""Sessions that go on after a restart: the handshake that their client made long ago is made again, in its place.
 
 A session's server answers nothing before ``initialize``. What the client told then is gone, so it counts as one that can do nothing but
 ask; the version is the one that its requests carry. What it is subscribed to was noted, and is asked for again.

@@ -1,4 +1,4 @@
-"""``serve --http``: a hub that does not leave when it is unused, and that serves HTTP (with uvicorn) beside the relays.
+"""``serve --http``: a hub that does not leave when it is unused, and that serves HTTP (with uvicorn) alongside the relays.
 
 `main` is called by ``cli/commands.py``. Its steps: read options; listen at the HTTP address; take the hub's lock, asking a running
 hub to leave; open the store; serve relays and HTTP in one event loop until a signal; close the store; release the lock.

@@ -1,6 +1,6 @@
 """What is known of a session over HTTP after a restart: to what its client subscribed, and whether its client ended it.
 
-It stands in ``http.sessions`` of the store's folder, one line for each change, and is made short when the server starts. Only
+It is in ``http.sessions`` of the store's folder, one line for each change, and is made short when the server starts. Only
 `HttpSessions` uses it. Nothing of it lets anybody in: a session goes on for the token alone that it was given to. A file that cannot
 be written is no reason not to serve: then such things are forgotten at the next restart, as they would be without it.
 """

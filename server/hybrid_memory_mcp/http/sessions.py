@@ -3,7 +3,7 @@
 Up to 2025-11-25 a client begins with ``initialize`` and is known by a session id from then on, which works only with the token
 that it began with. Such an id is good for longer than its session: some clients never begin a new one, so whoever brings an id that
 this server gave to his token, before a restart or before the session was idle for long, goes on with it in a new conversation, with his
-subscriptions, unless he ended it himself (``session_notes.py``). From 2026-07-28 on every request stands alone; those of one token
+subscriptions, unless he ended it himself (``session_notes.py``). From 2026-07-28 on every request is alone; those of one token
 share a session, and with it a conversation.
 """
 

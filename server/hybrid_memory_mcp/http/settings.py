@@ -34,7 +34,7 @@ class HttpSettings:
     """Where to listen, for whom, and how much one client may ask for.
 
     ``state_key`` (32 bytes) seals what clients carry for the server between two requests. ``allowed_hosts`` and ``allowed_origins``
-    are accepted beside those of this machine.
+    are accepted alongside those of this machine.
     """
 
     state_key: bytes = field(repr=False)
@@ -90,7 +90,7 @@ def is_loopback(host: str) -> bool:
 
 
 def in_url(host: str) -> str:
-    """Return an address as it stands in a URL: with brackets around one of IPv6."""
+    """Return an address as it is in a URL: with brackets around one of IPv6."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -103,7 +103,7 @@ def _is_any(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpOptions:
-    """Where to listen, and which names beside this machine's own are meant for this server."""
+    """Where to listen, and which names alongside this machine's own are meant for this server."""
 
     host: str
     port: int

@@ -6,7 +6,7 @@ here runs on the hub's event loop.
 
 When a hub dies, the relay sends to the next one (1) `REPLAY` frames: ``initialize``, ``notifications/initialized`` and
 subscriptions, which bring the new server into the state of the old one, and whose answers the client has already;
-(2) `RESUBSCRIBE` frames: streams of news, which begin anew; (3) `RETRY` frames: requests without an answer. The dead hub may have
+(2) `RESUBSCRIBE` frames: streams of news, which begin again; (3) `RETRY` frames: requests without an answer. The dead hub may have
 committed a write of (3) and not told. The store kept the result with the write, under the key that `request_key_of` makes of
 the relay's name and the line's number; the same key comes again here, so the write is answered from there and not done twice.
 """
@@ -65,7 +65,7 @@ ROOTS_CHANGED = "notifications/roots/list_changed"
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
-_INITIALIZE_TIMEOUT_SECONDS = 10.0  # of a replayed handshake; it takes milliseconds, but nothing may wait for ever
+_INITIALIZE_TIMEOUT_SECONDS = 10.0  # of a replayed handshake; it takes milliseconds, but nothing may wait forever
 _GOODBYE_TIMEOUT_SECONDS = 0.5  # for the last frame to a relay that does not read
 # Answers beyond that wait in the server, so that a client that does not read costs little.
 _MAX_UNSENT_BYTES = 1024 * 1024
@@ -475,7 +475,7 @@ class ClientConnection:
     # to the relay
 
     async def _write_all(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
-        # Closed with this task: a server that is cancelled tries for a second to write its last words to whoever listens.
+        # Closed with this task: a server that is cancelled tries for a second to write its last words to anyone who listens.
         async with from_server:
             async for item in from_server:
                 if not self._muted:

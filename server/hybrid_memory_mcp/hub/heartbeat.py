@@ -2,7 +2,7 @@
 
 It sleeps until somebody asks. It also sees what cannot be seen from outside, an event loop that makes no turn while other threads
 run: after `LOOP_TIMEOUT_SECONDS` of questions it ends the process, as if it had been killed, and the relays go on with the next one.
-A call that takes long, or for ever, is neither: it has a thread of its own, and the loop and this one go on.
+A call that takes long, or forever, is neither: it has a thread of its own, and the loop and this one go on.
 """
 
 from __future__ import annotations

@@ -237,7 +237,7 @@ class _EventAtWork:
             service.note_shown(at.scope, map(MemoryId, told.shown))
             request = ReadRequest(query=told.prompt, quiet=True, zone=at.options.zone)
             found = service.read(at.scope, request)
-            # What was said in this conversation stands in it, unless it was made shorter.
+            # What was said in this conversation is in it, unless it was made shorter.
             hits = tuple(hit for hit in found.hits if told.shortened or hit.memory.session != at.scope.session)
             page, ids = quiet_text(replace(found, hits=hits), RECALL_TOKENS, at.scope, at.options.zone)
             service.note_shown(at.scope, ids)

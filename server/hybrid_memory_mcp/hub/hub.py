@@ -1,6 +1,6 @@
 """The hub of a store: accepts connections, gives each relay an MCP server of its own over the one store, and ends when unused.
 
-Run by ``run.py`` in a process or a thread, and by ``http/server.py`` beside HTTP. One connection goes these steps:
+Run by ``run.py`` in a process or a thread, and by ``http/server.py`` alongside HTTP. One connection goes these steps:
 `_accept_loop` accepts it, `_handle_connection` authenticates it and reads who it is, then `_serve_relay` serves a client's relay
 until that leaves, or `_serve_command` does one operation for a command line.
 """
@@ -80,7 +80,9 @@ _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay give
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
 _ACKNOWLEDGE_CHECK_SECONDS = 1.0  # how often it is looked whether enough results are due; nobody waits for that
 _ACKNOWLEDGE_EVERY_LINES = 256  # one transaction deletes the stored results of so many requests
-_BRIEF_SECONDS = 60.0  # between a hook's brief and the connection of the same client's server, which starts beside it
+_BRIEF_SECONDS = (
+    60.0  # between a hook's brief and the connection of the same client's server, which starts alongside it
+)
 _BRIEFS_KEPT = 100
 _NOTE_SECONDS = (
     2.0  # until a read that nobody asked for goes on though a brief is still being noted: that takes a millisecond
@@ -171,15 +173,15 @@ class Hub:
     ) -> None:
         """Serve whoever connects to the listener, and ``first``, until nobody was there for ``linger_seconds``.
 
-        ``stays`` lets it go on for ever; cancelling ends it at once.
+        ``stays`` lets it go on forever; cancelling ends it at once.
         """
         async with anyio.create_task_group() as group:
             self._group, self._first, self._stays = group, first, stays
             self._resources.provider.on_too_new = partial(_call_in_loop, current_token(), self._refuse)
-            # Beside the calls of clients: recalls that wait to be stored, and late vectors.
+            # Alongside the calls of clients: recalls that wait to be stored, and late vectors.
             group.start_soon(flush_recalls_when_idle, self._resources.provider)
             group.start_soon(run_background_work, self._resources.provider)
-            # Whoever connects: over the listener, or in this process.
+            # Anyone who connects: over the listener, or in this process.
             if listener is not None:
                 group.start_soon(self._accept_loop, listener)
                 group.start_soon(_watch_loop, listener)
@@ -226,7 +228,7 @@ class Hub:
             listener.close()
 
     def _check_listener(self, listener: HubListener) -> None:
-        """Listen anew where somebody removed the socket; leave where the folder is another one or cannot be listened in."""
+        """Listen again where somebody removed the socket; leave where the folder is another one or cannot be listened in."""
         if listener.is_reachable:
             return
         if not listener.owns_folder:
@@ -267,7 +269,7 @@ class Hub:
                 linger = max(linger, FIRST_VISITOR_TIMEOUT_SECONDS)
             with anyio.move_on_after(linger) as waiting:
                 await self._visitors_changed.wait()
-            # Not when somebody came and went meanwhile: then the time begins anew.
+            # Not when somebody came and went meanwhile: then the time begins again.
             if waiting.cancelled_caught and not self.registry.visitors:
                 self.leave()
                 return

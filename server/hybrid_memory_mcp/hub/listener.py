@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT_SECONDS = 10.0  # a hub that leaves lets requests end for 5 s, and then closes the store
 
-_POLL_SECONDS = 0.01  # between two tries for the lock: short beside the tenths of a second that a hub takes to start
+_POLL_SECONDS = 0.01  # between two tries for the lock: short alongside the tenths of a second that a hub takes to start
 _BACKLOG = 128  # connections that are not accepted yet: more than relays that start at once
 _TOKEN_BYTES = 32  # 256 random bits: nobody guesses it
 
@@ -33,7 +33,7 @@ class HubListener:
     """A listening socket that relays find, the hub's heartbeat, and the lock that says whose they are.
 
     The heartbeat goes on when the socket is closed, until the lock is given back: a hub that leaves has not hung. ``loop_watch`` is
-    told of the event loop by whoever runs one. ``token`` is what others must know: over loopback, where any user of the machine can
+    told of the event loop by anyone who runs one. ``token`` is what others must know: over loopback, where any user of the machine can
     connect; None for a Unix socket.
     """
 
@@ -55,7 +55,7 @@ class HubListener:
         return _identity(self.home / paths.HUB_LOCK) == self._lock_file
 
     def reopen(self) -> None:
-        """Listen anew where relays look.
+        """Listen again where relays look.
 
         Raises:
             OSError: nothing can be made there.
@@ -125,7 +125,7 @@ def acquire_listener(home: Path, *, serves_http: bool = False) -> HubListener | 
         if time.monotonic() - begun > LOCK_TIMEOUT_SECONDS:
             return None
         time.sleep(_POLL_SECONDS)
-    # From here on this process alone may touch the socket's file, and what stands there is a dead hub's.
+    # From here on this process alone may touch the socket's file, and what is there is a dead hub's.
     try:
         listener = HubListener(home, lock)
         # Not through a link that somebody put there. What a dead hub noted of itself goes.

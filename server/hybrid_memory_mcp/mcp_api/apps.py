@@ -85,7 +85,7 @@ def for_card(
 
 
 async def _tell(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Add to what a client is told about this server, if it shows apps; the result is as it goes to the client."""
+    """Add to what a client hears about this server, if it shows apps; the result is as it goes to the client."""
     result = await call_next(ctx)
     add = _ADDITIONS.get(ctx.method)
     return add(dict(result)) if add is not None and isinstance(result, dict) and _shows_apps(ctx) else result

@@ -127,7 +127,7 @@ def choice(value: Any) -> Any:
 def gathered(given: Any, into: str, moved: Collection[str], says: Callable[[str, Any], bool]) -> Any:
     """Return arguments with those of the names ``moved`` inside of the object ``into``, where models forget to put them.
 
-    ``says`` tells whether a value of a name says something; one that does not is left out. One that stands there already with another
+    ``says`` tells whether a value of a name says something; one that does not is left out. One that is there already with another
     value stays outside, to be refused.
     """
     if not isinstance(given, Mapping):

@@ -294,7 +294,7 @@ def clean_client_name(name: str) -> str:
 def client_name_of(message: JSONRPCRequest) -> str | None:
     """Return the cleaned name that a request tells, None when it tells none.
 
-    Up to protocol 2025-11-25 it stands in ``initialize``, from 2026-07-28 on in the metadata of every request.
+    Up to protocol 2025-11-25 it is in ``initialize``, from 2026-07-28 on in the metadata of every request.
     """
     params = message.params or {}
     in_handshake = message.method == "initialize"

@@ -5,7 +5,7 @@
   words (`FREE_WORDS`) both are words, unless the caller writes null in this way for another argument too.
 - In a call that names every argument of its tool, a zero or a false is not given if another argument is filled with the empty value of
   its kind ("", [], {}, 0 or false): that caller cannot leave anything out, as with strict function calling. Where nothing else is said,
-  the tool says what false means. Beside nulls alone, or where arguments are left out, a zero is what is wanted.
+  the tool says what false means. Alongside nulls alone, or where arguments are left out, a zero is what is wanted.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def says(name: str, value: Any) -> bool:
 class Rule:
     """What the rule needs to know of a tool, or of an object in its arguments.
 
-    ``listed`` are the arguments that callers are told of. ``told_by_emptiness`` names the kind of an empty value that says something,
+    ``listed`` are the arguments that callers hear of. ``told_by_emptiness`` names the kind of an empty value that says something,
     ``told_by_zero`` those whose zero or false does, ``told_alone`` those of them that do so where nothing else is said.
     """
 

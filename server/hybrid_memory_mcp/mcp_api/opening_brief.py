@@ -48,7 +48,7 @@ def opening_text(
 
 
 def fenced(before: str, page: str) -> str:
-    """Return memories between marks that no stored text can hold: stored text stands in JSON strings, where a slash may be escaped."""
+    """Return memories between marks that no stored text can hold: stored text is in JSON strings, where a slash may be escaped."""
     quoted = page.replace("</", "<\\/")
     return "\n".join(part for part in (f"<{FENCE}>", before, quoted, f"</{FENCE}>") if part)
 

@@ -13,7 +13,7 @@ from hybrid_memory.language.languages import language_of
 from hybrid_memory.language.text import excerpt, whole_characters, words
 
 # Set by hand.
-PASSAGE_CHARACTERS = 400  # of a passage beside other memories: some sentences
+PASSAGE_CHARACTERS = 400  # of a passage alongside other memories: some sentences
 _BEGINNING_CHARACTERS = 80  # of a text: enough to see what it is
 _PIECE_CHARACTERS = 160  # of a sentence; a longer one is taken in pieces
 _LEAST_CHARACTERS = 20  # of a passage; a shorter one shows nothing
@@ -30,7 +30,7 @@ class _Piece:
 
 
 class Passages:
-    """The passages of long texts that answer one question; a text is taken to pieces once, however often its passage is cut anew."""
+    """The passages of long texts that answer one question; a text is taken to pieces once, however often its passage is cut again."""
 
     def __init__(self, question: str) -> None:
         """Look for passages about a question; there are none if it is empty."""
@@ -89,7 +89,7 @@ def _near(text: str, begin: int, end: int) -> int:
 
 
 def _best_window(text: str, pieces: Sequence[_Piece], most: int) -> tuple[int, int] | None:
-    """Return begin and end of the neighbouring pieces that hold most of what is asked, with what stands around them as far as it fits."""
+    """Return begin and end of the neighbouring pieces that hold most of what is asked, with what is around them as far as it fits."""
     counts = Counter(word for piece in pieces for word in piece.asked)
     weights = {word: math.log1p(len(pieces) / count) for word, count in counts.items()}
     best, chosen = (0.0, 0), None

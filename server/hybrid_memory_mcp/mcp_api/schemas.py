@@ -120,7 +120,7 @@ class Arguments(BaseModel):
     told_alone: ClassVar[frozenset[str]] = frozenset()
     """Those of them that do so even among empty values, if nothing else is said."""
     unlisted: ClassVar[frozenset[str]] = frozenset()
-    """Arguments that programs send and no model is told of."""
+    """Arguments that programs send and no model hears of."""
 
     @classmethod
     def says(cls, name: str, value: Any) -> bool:
@@ -154,7 +154,7 @@ _ANY: Final = {"memory_type": frozenset(("any",)), "min_trust": frozenset(("any"
 class WhereArguments(Arguments):
     """Filters; all given ones must hold. Strict function calling can say all of them: "any" type, and metadata as the text of its JSON.
 
-    A filter that lets everything through is none, so that it may stand beside ids.
+    A filter that lets everything through is none, so that it may appear next to ids.
     """
 
     memory_type: Annotated[Literal["any", "short_term", "working", "long_term", "episodic"], _Choice] | None = None
@@ -251,7 +251,7 @@ class WriteArguments(Arguments):
 
 
 class ReadArguments(Arguments):
-    """Arguments of read_memories. Filters may also stand beside ``where``, as long as it does not say something else."""
+    """Arguments of read_memories. Filters may also appear next to ``where``, as long as it does not say something else."""
 
     unlisted = frozenset(("quiet",))
 

@@ -3,8 +3,8 @@
 Stored text appears only as a JSON string, in the text part too, so that it can neither end its line nor pass for framing.
 Keys without a value are left out.
 
-The text part of a page has a line for each memory: its id, the day, the text, and in brackets what a model can use beside them.
-The rest stands in the structured part; reading by ids and ``explain`` show it in the text part too.
+The text part of a page has a line for each memory: its id, the day, the text, and in brackets what a model can use alongside them.
+The rest is in the structured part; reading by ids and ``explain`` show it in the text part too.
 
 A page of memories costs at most a number of tokens, in each of the two parts: most clients give their model one of them (Claude Code,
 Codex and opencode the structured one, most others the text). Tokens are those of `language.token_estimate`, whose costs of pieces
@@ -94,7 +94,7 @@ HELD_BACK = "untrusted memories held back, behind the cursor"
 OFFLINE = "the memory's database cannot be reached: this is what was known {} ago, and nothing later"
 WORDS_ALONE = "searched by words alone, the embedding model is not ready; try other words for the same thing"
 
-# Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
+# Of the missing ids that share is named, tried in this order until a memory fits alongside them; None leaves out the note too.
 _SHARES_OF_MISSING = (1.0, 0.5, 0.25, 0.0, None)
 _NONE_MISSING = (0.0, None)
 _DISPENSABLE = frozenset({"weak", "tier", "score"})  # where there is room for little more than a text
@@ -255,7 +255,7 @@ def read_result(
 
     if (shown := packed(budget)) is not None:
         return shown
-    # By halves: packing a long memory costs time, and each budget that is tried packs it anew.
+    # By halves: packing a long memory costs time, and each budget that is tried packs it again.
     larger = range(budget - budget % _BUDGET_STEP + _BUDGET_STEP, ENOUGH_TOKENS, _BUDGET_STEP)
     at = bisect_left(larger, 1, key=lambda tried: int(packed(tried) is not None))
     return _too_small(result, larger[at] if at < len(larger) else ENOUGH_TOKENS)
@@ -403,7 +403,7 @@ def _day_told(entry: Structured) -> str:
 
 
 def _told_of(one: Memory | Related, zone: tzinfo | None) -> Structured:
-    """Return the origin and the times that are told of every memory."""
+    """Return the origin and the times that are shown of every memory."""
     told: Structured = {"origin": one.origin.value, "created_at": when(one.created_at, zone)}
     return told | ({"occurred_at": when(one.occurred_at, zone)} if one.occurred_at else {})
 
@@ -415,7 +415,7 @@ def _short_line(entry: Structured) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return the JSON that a budget is about: as it stands in the structured part of a result."""
+    """Return the JSON that a budget is about: as it is in the structured part of a result."""
     return _encode(value)
 
 
@@ -430,7 +430,7 @@ def quoted(text: str) -> str:
 def truncate(text: str, room: int, mark: str = CUT_MARK) -> str:
     """Return the longest beginning of ``text`` followed by ``mark`` whose quoted form costs at most ``room``.
 
-    Without room the mark stands alone.
+    Without room the mark is alone.
     """
     low, high = 0, len(text)
     while low < high:
@@ -632,7 +632,7 @@ def _passage(page: _Page, text: str, room: int, mark: str, most: int) -> str | N
 
 
 def _required(hit: Hit, zone: tzinfo | None, room: int) -> Structured:
-    """Return what is told of every memory; the text of a line of a brief is cut where `retrieval.brief` ends its cost."""
+    """Return what is shown of every memory; the text of a line of a brief is cut where `retrieval.brief` ends its cost."""
     memory = hit.memory
     entry: Structured = {
         "id": memory.id,
@@ -713,7 +713,7 @@ def _line(entry: Structured, *, whole: bool = False) -> str:
 
 
 def _remarks(entry: Structured) -> list[str]:
-    """Return what stands in brackets behind a text. A name that a client gave is quoted: it is stored text."""
+    """Return what is in brackets behind a text. A name that a client gave is quoted: it is stored text."""
     remarks = [name for name in ("weak", "cut") if entry.get(name)]
     if "newer" in entry:
         remarks.append(f"newer {entry['newer']}")

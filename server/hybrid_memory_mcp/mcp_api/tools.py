@@ -1,4 +1,4 @@
-"""The five tools: what a model is told about each, and how each is done.
+"""The five tools: what a model hears about each, and how each is done.
 
 `MemoryServer` checks the arguments and calls ``run`` of a `ToolSpec` in a worker thread. A tool's function makes the library's
 request of the arguments (`schemas`), calls one method of `MemoryService`, and makes the answer of its result (`tool_results`).
@@ -33,7 +33,7 @@ OFFERED_GROUPS = 3  # to reflect upon at a time: each gets a third of the answer
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a tool is told of a call beside its arguments.
+    """What a tool hears of a call alongside its arguments.
 
     ``zone`` is that of dates without one (None: this process's own). ``request_key`` lets a repeat of the call write nothing twice.
     ``by_person`` says that a person made it in the app inside the chat: looking there is no use of a memory, and shows the assistant

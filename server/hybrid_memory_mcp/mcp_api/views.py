@@ -242,10 +242,10 @@ class Views:
 
 
 def _disputed_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits so that what is disputed stands in front of what disputes it, what changed it too, and in the same section."""
+    """Return hits so that what is disputed is in front of what disputes it, what changed it too, and in the same section."""
     disputes = {hit.memory.id: front for hit in hits if (front := hit.disputes or hit.contradicted_by)}
     order = disputed_first([hit.memory.id for hit in hits], disputes)
-    # What moved up stands in the section of the first that it now stands before.
+    # What moved up is in the section of the first that it now comes before.
     return [replace(hits[at], section=hits[min(order[place:])].section) for place, at in enumerate(order)]
 
 

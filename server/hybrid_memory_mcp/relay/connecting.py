@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 PATIENCE = paths.patience(os.environ)  # noqa: TID251 - what a relay knows of settings it reads itself
-# Whoever has waited so long for a hub asks whether it is there; most calls take milliseconds.
+# Anyone who has waited so long for a hub asks whether it is there; most calls take milliseconds.
 ASK_AFTER_SECONDS = 1.0 * PATIENCE
 # A hub listens before it imports anything heavy: tenths of a second after its start, seconds on a busy machine.
 START_TIMEOUT_SECONDS = 5.0
@@ -135,7 +135,7 @@ def connect_or_start(
         HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS`.
         HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS`, or has hung and cannot be ended.
     """
-    # Whoever holds the start lock starts the hub; the others only try to connect. It is held until this relay is connected, so
+    # Anyone who holds the start lock starts the hub; the others only try to connect. It is held until this relay is connected, so
     # that nobody starts a second hub while the first does not listen yet, and no older program while this one replaces its hub.
     starting = StoreLock(home, paths.START_LOCK)
     try:

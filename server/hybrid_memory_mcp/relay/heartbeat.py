@@ -1,4 +1,4 @@
-"""Telling a hub that has hung from one that is slow, or gone, and ending it: `find_hung_hub`, asked by whoever waits for one.
+"""Telling a hub that has hung from one that is slow, or gone, and ending it: `find_hung_hub`, asked by anyone who waits for one.
 
 A hub has a second socket, which a thread of its own answers (``hub/heartbeat.py``). Nobody asks it while nobody waits, so an idle
 machine is not kept awake. A hub has hung when this thread says nothing, and
@@ -10,7 +10,7 @@ machine is not kept awake. A hub has hung when this thread says nothing, and
 It is ended, unless a person started it to serve HTTP and it may only be stopped: ``serve --http`` after Ctrl-Z goes on with ``fg``.
 
 Only time counts in which this process ran too: after a stop of a whole group of processes, or a sleep of the machine, it is counted
-anew. How long a call takes does not matter, and neither does who else waits.
+again. How long a call takes does not matter, and neither does who else waits.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class _Observed:
 
 
 class _RunningTime:
-    """Seconds in which this process ran. After a pause of the process or the machine they begin anew."""
+    """Seconds in which this process ran. After a pause of the process or the machine they begin again."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

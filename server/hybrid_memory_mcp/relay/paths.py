@@ -69,7 +69,7 @@ def runtime_folder() -> str:
     """Return the folder of this user for sockets, made if need be.
 
     Raises:
-        OSError: what stands there is not this user's alone.
+        OSError: what is there is not this user's alone.
     """
     base = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108, TID251 - checked below; before any setting is read
     folder = os.path.join(base, f"{_NAME}-{os.getuid()}")

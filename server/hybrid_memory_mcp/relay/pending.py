@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hybrid_memory_mcp.relay import protocol
 
-# A request that kills whichever hub works on it must not do that for ever: three attempts tell it from bad luck.
+# A request that kills whichever hub works on it must not do that forever: three attempts tell it from bad luck.
 MAX_ATTEMPTS = 3
 # Hubs may also die before they come to a request, as while they open the store; somewhere a client must hear of it.
 MAX_SENDS = 20
@@ -45,7 +45,7 @@ class PendingLine:
 
     @property
     def should_give_up(self) -> bool:
-        """Whether too many hubs died of it, or before they came to it; a stream may be sent for ever."""
+        """Whether too many hubs died of it, or before they came to it; a stream may be sent forever."""
         return not self.is_stream and (self.attempts >= MAX_ATTEMPTS or self.sends >= MAX_SENDS)
 
     def begin_sending(self) -> bytes:

@@ -107,7 +107,7 @@ class Relay:
         self._stop_hosting: Callable[[], None] | None = None
         self._hosts = False  # whether the hub of the moment is in this process
         self._leaving = False
-        # Held by whoever sends, and while a hub is exchanged. Without a hub lines are kept, and sent by `_resume` in their order.
+        # Held by anyone who sends, and while a hub is exchanged. Without a hub lines are kept, and sent by `_resume` in their order.
         self._sending = threading.Lock()
         # Why nothing is answered: what a thread saw of a hub that hangs and cannot be ended, or what a person was told last.
         self._problem: str | None = None
@@ -187,7 +187,7 @@ class Relay:
         last = time.monotonic()
         while True:
             if sys.platform != "win32" and not select.select([self._reading], [], [], _ORPHAN_CHECK_SECONDS)[0]:
-                # A sibling that inherited the pipe can keep it open for ever; another parent tells that ours has died.
+                # A sibling that inherited the pipe can keep it open forever; another parent tells that ours has died.
                 if os.getppid() != parent and time.monotonic() - last > ORPHAN_TIMEOUT_SECONDS:
                     return
                 continue
@@ -253,7 +253,7 @@ class Relay:
     def _connect(self) -> socket.socket:
         """Return a connection to a hub that serves this client.
 
-        While none does, what the client asks is answered with the reason, and each line that follows tries anew.
+        While none does, what the client asks is answered with the reason, and each line that follows tries again.
         """
         pause, begun = 0.0, time.monotonic()
         while True:
@@ -387,7 +387,7 @@ class Relay:
         self._line_came.clear()
         kept = list(self._pending.items())  # in the order of their numbers; the other thread may add more
         for number, pending in kept:
-            if not pending.is_stream:  # it begins anew with the next hub
+            if not pending.is_stream:  # it begins again with the next hub
                 self._give_up(number, pending, problem)
         if not self._is_waiting():
             self._line_came.wait()
@@ -439,7 +439,7 @@ class Relay:
         elif kind == protocol.NO_ANSWER:
             self._forget(frame.number)
         elif kind == protocol.REFUSED:
-            # It leaves now, and the client is told why when it has.
+            # It leaves now, and the client hears why when it has.
             self._problem = frame.payload.decode("utf-8", "replace")
             for line in list(self._pending.values()):
                 line.take_back()

@@ -12,7 +12,7 @@ from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.relay import connecting, protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, Frame, FrameReader, pack, pack_fields
 
-# Until the clients of a hub that leaves may start one: long enough for whoever asked it to leave to start its own.
+# Until the clients of a hub that leaves may start one: long enough for anyone who asked it to leave to start its own.
 HANDOVER_PAUSE_MS = 3000
 
 _ANSWER_TIMEOUT_SECONDS = 10.0  # a hub answers in a millisecond, but one that has just started imports first

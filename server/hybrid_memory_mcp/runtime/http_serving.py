@@ -148,7 +148,7 @@ class _StrictConnection(h11.Connection):
 
 
 class _TimeoutProtocol(H11Protocol):
-    """uvicorn's protocol, which by itself would wait for ever for the head of a request, with a parser that is strict about heads."""
+    """uvicorn's protocol, which by itself would wait forever for the head of a request, with a parser that is strict about heads."""
 
     head_timeout_seconds: float
     max_head_bytes: int

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 CALLS_AT_ONCE = 8  # threads for the calls of all clients: they wait for the disk and DuckDB more than they compute
 SKIPPED_STEPS_AFTER_FAILURE = 60  # about a minute, at one step a second: what failed once would fail again at once
-OPEN_RETRY_SECONDS = 0.05  # short beside an opening (30 ms and more), long beside a look at a lock
+OPEN_RETRY_SECONDS = 0.05  # short alongside an opening (30 ms and more), long alongside a look at a lock
 
 CommitListener: TypeAlias = Callable[[str, frozenset[str]], None]
 """Called with the namespace and the sessions that a commit touched."""
@@ -116,7 +116,7 @@ class ServiceProvider:
                     return work(service)
 
     def run_operation(self, work: Callable[[MemoryService], T]) -> T:
-        """Run ``work`` that may take long with the service in this thread, beside calls and beside other operations.
+        """Run ``work`` that may take long with the service in this thread, alongside calls and alongside other operations.
 
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.

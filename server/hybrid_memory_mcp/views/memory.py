@@ -192,7 +192,7 @@ def _with_times(links: _Links, memory: Memory) -> dict[str, Any]:
 
 
 def _chain(memory: Memory, known: Mapping[MemoryId, Memory]) -> list[Memory]:
-    """Return the line of versions that a memory stands in, the oldest first."""
+    """Return the line of versions that a memory is in, the oldest first."""
     chain = [memory]
     seen = {memory.id}
     while (before := known.get(chain[0].supersedes or MemoryId(""))) is not None and before.id not in seen:

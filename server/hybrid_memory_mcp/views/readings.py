@@ -83,7 +83,7 @@ def reading_as_json(one: Reading) -> dict[str, Any]:
 
 
 def _did(one: Reading) -> str:
-    """Return what a client did; its name stands before it, the question behind it."""
+    """Return what a client did; its name comes before it, the question behind it."""
     if one.way is Way.HOOK:
         brief = one.asked is Asked.BRIEF
         return "got a brief as the conversation began" if brief else "got these memories with a prompt"

@@ -1,6 +1,6 @@
 """Search as a model sees it: the very answer of `read_memories` for the same arguments, and why it is what it is.
 
-What stands in the answer and what does not come from one search (`MemoryService.read_with_reasons`), which counts as no recall.
+What is in the answer and what does not come from one search (`MemoryService.read_with_reasons`), which counts as no recall.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class _Search:
     reasons: SearchReasons
 
     def told(self) -> dict[str, Any]:
-        """Return what stands on the page."""
+        """Return what is on the page."""
         # The same search, as the tool answers it: it is asked for no explanation.
         plain = replace(self.found, hits=tuple(replace(hit, terms={}) for hit in self.found.hits))
         answer = read_result(plain, self.budget, self.request.scope, self.request.zone, question=self.asked.query)
@@ -301,7 +301,7 @@ class _Search:
         return {"reason": str(reason), "title": _TITLES[reason], "says": says, "count": count, "memories": some}
 
     def _notes(self, page: Mapping[str, Any]) -> list[str]:
-        """Return what a model is told beside the memories, in a person's words."""
+        """Return what a model is told alongside the memories, in a person's words."""
         notes = []
         if self.found.unknown and not self.found.offset:
             notes.append("The answer says that probably nothing is known about this, and shows what is nearest.")

@@ -40,7 +40,7 @@ _PAGE = 30
 _SHORTEST = timedelta(hours=6)  # that a picture shows: on the first day all was learned within minutes
 _PARTS_SHOWN = 60  # of a zoom that was chosen without a window
 _FACETS = ("state", "tier", "kind", "trust", "session", "tag")
-_QUOTED_CHARACTERS = 2000  # of an earlier or later version beside a row
+_QUOTED_CHARACTERS = 2000  # of an earlier or later version alongside a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _told_rows(
 
 
 def _version(service: MemoryService, request: ViewRequest, version: Memory, newer: Memory) -> dict[str, Any]:
-    """Return another version beside a row: its words, since when they were believed, and what the newer ones changed in them."""
+    """Return another version alongside a row: its words, since when they were believed, and what the newer ones changed in them."""
     shown, words = told(service, request, version), told(service, request, newer)["content"]
     text = shown["content"]
     version_json = {"id": version.id, "content": text[:_QUOTED_CHARACTERS], "state": shown["state"]}

@@ -58,7 +58,7 @@ def shown(service: MemoryService, request: ViewRequest, some: list[Waiting]) -> 
 
 
 def _secrets(service: MemoryService, scope: Scope) -> frozenset[MemoryId]:
-    """Return the memories that hold a secret; looked for anew only after something has changed."""
+    """Return the memories that hold a secret; looked for again only after something has changed."""
     return service.derived.value(scope, "secrets", lambda: _find_secrets(service, scope))
 
 

@@ -19,7 +19,7 @@ Change: TypeAlias = Literal["same", "removed", "added"]
 
 
 class DiffPart(TypedDict):
-    """A run of text that stands in both texts, only in the earlier one or only in the later one."""
+    """A run of text that is in both texts, only in the earlier one or only in the later one."""
 
     op: Change
     text: str
@@ -55,7 +55,7 @@ def _changed(old: list[str], new: list[str]) -> list[DiffPart]:
 
 
 def _joined(parts: list[DiffPart]) -> list[DiffPart]:
-    """Return parts of which no two neighbours are alike, and no white space alone stands between two changes."""
+    """Return parts of which no two neighbours are alike, and no white space alone is between two changes."""
     runs: list[tuple[str, str, str]] = []  # what is the same, or else what was removed and added
     for at, part in enumerate(parts):
         text, op = part["text"], part["op"]

@@ -61,7 +61,7 @@ def day_name(moment: datetime, zone: tzinfo | None) -> str:
 
 
 def to_the_minute(moment: datetime, zone: tzinfo | None) -> str:
-    """Return a moment as it stands in a list: "22 Nov 2026, 19:21"."""
+    """Return a moment as it is in a list: "22 Nov 2026, 19:21"."""
     local = _in(moment, zone)
     return f"{date_in_words(local)}, {local:%H:%M}"
 

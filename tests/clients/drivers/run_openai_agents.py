@@ -16,7 +16,7 @@ set_tracing_disabled(disabled=True)
 
 
 class OneCall(Model):
-    """Calls a tool, and keeps what it is told of it."""
+    """Calls a tool, and keeps what it answers."""
 
     def __init__(self, tool, arguments):
         self.call = ResponseFunctionToolCall(

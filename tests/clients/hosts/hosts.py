@@ -51,7 +51,7 @@ class Host:
         raise NotImplementedError  # each assistant has its own
 
     def told_at_prompt(self, request: Request) -> str:
-        """Return what hooks have put beside the last prompt of a request."""
+        """Return what hooks have put alongside the last prompt of a request."""
         raise NotImplementedError  # each assistant has its own
 
     def replies_that_find(self, tool: str) -> list[Reply]:
@@ -105,7 +105,7 @@ class ClaudeCode(Host):
         return [Reply(tool="ToolSearch", arguments={"query": f"select:mcp__memory__{tool}"})]
 
     def without_its_own_notes(self, files: Mapping[Path, str]) -> Mapping[Path, object]:
-        # It keeps its counters in the file in which its servers stand, and writes it anew at every start.
+        # It keeps its counters in the file in which its servers stand, and writes it again at every start.
         own = Path(".claude.json")
         return {**files, own: json.loads(files[own])["mcpServers"]}
 
@@ -192,7 +192,7 @@ class Gemini(Host):
 
     def told_at_prompt(self, request: Request) -> str:
         texts = [part.get("text", "") for part in request.body["contents"][-1]["parts"]]
-        # What was told at the beginning stands in one part with the prompt; what is told beside a prompt is a part of its own.
+        # What was told at the beginning is in one part with the prompt; what is told alongside a prompt is a part of its own.
         return "\n".join(text for text in texts if _FENCED.fullmatch(text))
 
 

@@ -120,5 +120,5 @@ def converse(
 
 
 def uv_folder() -> Path:
-    """Return the folder of uv and uvx themselves, past what stands in for them on the PATH."""
+    """Return the folder of uv and uvx themselves, past what is in for them on the PATH."""
     return Path(uv()).parent

@@ -1,4 +1,4 @@
-"""A backup is whole, private and made beside the work; restoring leaves the old store or the new one."""
+"""A backup is whole, private and made alongside the work; restoring leaves the old store or the new one."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""An embedder that is loaded beside the calls."""
+"""An embedder that is loaded alongside the calls."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""An index that is far behind the store, as after an import, is loaded anew; one that is a little behind follows."""
+"""An index that is far behind the store, as after an import, is loaded again; one that is a little behind follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains of sessions, kept step by step, against chains made anew."""
+"""Chains of sessions, kept step by step, against chains made again."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def changed(log, at, value):
 
 
 def test_the_version_is_the_one_that_was_examined():
-    """Another version may write another log: read `recovery/wal.py` beside it, then raise the number there."""
+    """Another version may write another log: read `recovery/wal.py` alongside it, then raise the number there."""
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
     assert duckdb.__version__ == DUCKDB_VERSION
     assert f"duckdb=={DUCKDB_VERSION}" in project["project"]["dependencies"]

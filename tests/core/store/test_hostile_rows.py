@@ -1,4 +1,4 @@
-"""A row is an input: whatever stands in the file, one bad row takes no other along."""
+"""A row is an input: whatever is in the file, one bad row takes no other along."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def filled(store, clock, steps):
 
 
 def rows_of(snapshot):
-    """Return what is told of each row, by the names of sessions and speakers; ids differ and are left out."""
+    """Return what is known of each row, by the names of sessions and speakers; ids differ and are left out."""
     (batch,) = snapshot.batches
     rows = []
     for row in range(len(batch.ids)):

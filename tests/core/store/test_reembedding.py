@@ -1,4 +1,4 @@
-"""The change of a store's embedder, in both stores: new vectors are stored beside those in use, then one switch."""
+"""The change of a store's embedder, in both stores: new vectors are stored alongside those in use, then one switch."""
 
 import numpy as np
 import pytest

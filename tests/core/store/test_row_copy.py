@@ -17,7 +17,7 @@ from hybrid_memory.store.row_copy import MEMORY, MOVED_TABLES, Value, copy_rows,
 from hybrid_memory.store.writing import RequestKey, UndoRecord
 from hybrid_memory.testing import START
 
-# What a store has beside its contents, and tables that are moved under another name or as part of another one.
+# What a store has alongside its contents, and tables that are moved under another name or as part of another one.
 NOT_MOVED = {"migration"}
 IN_OTHERS = {"mark": "store", "term_key": "store", "log_head": "head", "namespace": "head", "vector_1": "vector"}
 

@@ -1,4 +1,4 @@
-"""What open pages are told of changes, and how they hear what they missed."""
+"""What open pages hear of changes, and how they hear what they missed."""
 
 from __future__ import annotations
 

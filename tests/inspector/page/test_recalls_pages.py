@@ -1,4 +1,4 @@
-"""The pages of what was asked, of sessions and of health: what stands on them, and that stored text is inert there too."""
+"""The pages of what was asked, of sessions and of health: what is on them, and that stored text is inert there too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of search and brief: what stands on them, and that stored text is inert there too."""
+"""The pages of search and brief: what is on them, and that stored text is inert there too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell is told that completes a command line: it starts the program without arguments and sets a variable."""
+"""What a shell hears that completes a command line: it starts the program without arguments and sets a variable."""
 
 import os
 import subprocess

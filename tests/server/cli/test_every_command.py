@@ -1,4 +1,4 @@
-"""Every command, beside a live client and without one, used rightly and wrongly, for a person and with ``--json``.
+"""Every command, alongside a live client and without one, used rightly and wrongly, for a person and with ``--json``.
 
 The commands are those of the program itself: one without a row in `ROWS` fails.
 """
@@ -231,7 +231,7 @@ def lonely(prepared, tmp_path_factory):
     return shutil.copytree(prepared, tmp_path_factory.mktemp("lonely") / "home")
 
 
-# These ask no hub, so that a client beside them tells nothing more.
+# These ask no hub, so that a client alongside them tells nothing more.
 ASK_NO_HUB = {name for name in TRIED if name.split()[0] in {"install", "config", "project", "token"}} | {
     "embedder list"
 }

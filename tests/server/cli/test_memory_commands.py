@@ -1,4 +1,4 @@
-"""The commands on memories: what they do, beside a hub that serves clients; `test_every_command.py` has each without one too."""
+"""The commands on memories: what they do, alongside a hub that serves clients; `test_every_command.py` has each without one too."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -498,7 +498,7 @@ def test_the_first_statement_makes_the_store(tmp_path):
 
 
 def weak_hits(count, *, weak=True):
-    """What `recall` is told of some hits that are all alike."""
+    """What `recall` says of some hits that are all alike."""
     one = {"id": "06h08bhntdye", "content": "Tea", "created_at": "2026-01-01T00:00:00Z", "tier": "long_term"}
     hits = [{**one, "score": 0.02, "weak": weak, "newer": None, "section": None} for _ in range(count)]
     return {"hits": hits, "words_alone": False, "total": count}

@@ -1,4 +1,4 @@
-"""What the operation `status` finds out beside the counts: who asked and told something, what is new, what waits."""
+"""What the operation `status` finds out alongside the counts: who asked and told something, what is new, what waits."""
 
 from __future__ import annotations
 

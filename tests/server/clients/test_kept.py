@@ -1,4 +1,4 @@
-"""Whatever of a person's stands in an entry or a file is there after any sequence of installing, rewriting and taking out."""
+"""Whatever of a person's is in an entry or a file is there after any sequence of installing, rewriting and taking out."""
 
 from __future__ import annotations
 

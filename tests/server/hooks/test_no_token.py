@@ -37,7 +37,7 @@ SAID = [
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
-    """Two conversations with all hooks, beside a client that could be asked for a model's words; what was seen of them."""
+    """Two conversations with all hooks, alongside a client that could be asked for a model's words; what was seen of them."""
     watching = tmp_path_factory.mktemp("site")
     (watching / "sitecustomize.py").write_text(WATCH)
     log = watching / "network"

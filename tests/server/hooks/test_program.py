@@ -36,7 +36,7 @@ class AnsweringHub(FakeHub):
     """A hub that answers each hook with the same."""
 
     def run_hook(self, given, event="prompt", client="codex", kind=protocol.RESULT, **answer):
-        """Run a hook beside this hub; return what was asked of it and what the hook printed."""
+        """Run a hook alongside this hub; return what was asked of it and what the hook printed."""
         with started_hook(Path(self.listener.getsockname()).parent, event, client, given) as process:
             asked = self.accept()
             hello = dict(read_fields(asked.receive_frame(protocol.HELLO).payload))

@@ -1,4 +1,4 @@
-"""What hooks of one conversation know of each other, beside other hooks and on any disk."""
+"""What hooks of one conversation know of each other, alongside other hooks and on any disk."""
 
 import os
 

@@ -86,7 +86,7 @@ async def test_the_names_of_this_machine_are_served(raw, host):
     ],
 )
 async def test_a_name_that_was_bent_to_this_address_is_refused(raw, host):
-    """DNS rebinding: the page's own name stands in Host, with a valid token or without."""
+    """DNS rebinding: the page's own name is in Host, with a valid token or without."""
     assert (await raw.post(INITIALIZE, host=host)).status == 421
     assert (await raw.post(INITIALIZE, host=host, authorization=None)).status == 421
 

@@ -199,7 +199,7 @@ def test_a_hub_that_is_asked_to_end_lets_clients_go_on_with_another(home):
 
 
 class Killer(threading.Thread):
-    """Kills the hub of the moment each time that so many writes were answered, until it is told that all are."""
+    """Kills the hub of the moment each time that so many writes were answered, until all are said to be."""
 
     def __init__(self, home, every):
         super().__init__()

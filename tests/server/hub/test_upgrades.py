@@ -1,4 +1,4 @@
-"""Clients of this program beside clients of a later one, over one file: real processes.
+"""Clients of this program alongside clients of a later one, over one file: real processes.
 
 The later program is this one with one more step of the schema, added as its process starts (``sitecustomize``).
 """

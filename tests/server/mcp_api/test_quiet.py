@@ -1,4 +1,4 @@
-"""`quiet: true` of read_memories, which hooks send and no model is told of."""
+"""`quiet: true` of read_memories, which hooks send and no model hears of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done beside calls: queued recalls are stored, and background work is done a step at a time."""
+"""What is done alongside calls: queued recalls are stored, and background work is done a step at a time."""
 
 import anyio
 import anyio.from_thread

@@ -1,4 +1,4 @@
-"""A memory's life as data: its stages fill a picture, and what happened stands in the stage in which it did."""
+"""A memory's life as data: its stages fill a picture, and what happened is in the stage in which it did."""
 
 from __future__ import annotations
 

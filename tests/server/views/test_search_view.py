@@ -1,4 +1,4 @@
-"""Search as a model sees it: the very answer of the tool, and what stands behind it."""
+"""Search as a model sees it: the very answer of the tool, and what comes behind it."""
 
 from __future__ import annotations
 

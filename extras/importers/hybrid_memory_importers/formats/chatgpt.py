@@ -53,7 +53,7 @@ _NO_CONVERSATION = "not a conversation"
 
 
 def recognises(source: Source) -> bool:
-    """Return True if a file's beginning has a conversation tree with authors, or its page of chats lies beside conversations."""
+    """Return True if a file's beginning has a conversation tree with authors, or its page of chats lies alongside conversations."""
     names = {name_of(file.path) for file in source.files()}
     return {"chat.html", "conversations.json"} <= names or any(_is_ours(file) for file in source.files())
 

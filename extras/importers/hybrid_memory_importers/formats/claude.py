@@ -1,7 +1,7 @@
 """Claude's data export: ``conversations.json``, ``projects``, ``memories`` and chats about designs, in one zip or in one for each.
 
 Conversations are lists of ``chat_messages``; where an edited message left its former version in the list, the two have one
-``parent_message_uuid``. What Claude itself remembers stands in ``memories.json`` (or ``memories/*.json``) as Markdown about the person.
+``parent_message_uuid``. What Claude itself remembers is in ``memories.json`` (or ``memories/*.json``) as Markdown about the person.
 Attachments, artifacts, thoughts and account data are passed over.
 
 The shape is written down nowhere by its vendor. It is what several independent programs read, among them
@@ -62,7 +62,7 @@ _RULE = re.compile(r"[-*_=]{3,}|`{3,}\w*")
 
 
 def recognises(source: Source) -> bool:
-    """Return True if a file's beginning has a word that only Claude's export has, or its account data lie beside conversations."""
+    """Return True if a file's beginning has a word that only Claude's export has, or its account data lie alongside conversations."""
     names = {name_of(file.path) for file in source.files()}
     return {"users.json", "conversations.json"} <= names or any(_is_ours(file) for file in source.files())
 
@@ -162,7 +162,7 @@ def _replaced(messages: Sequence[Mapping[str, Any]], leaf: object) -> set[str]:
     for same in versions.values():
         chosen = next((one for one in same if one in kept), same[-1])
         out.update(one for one in same if one != chosen)
-    # The list is in the order of time, so that an answer stands behind what it answers.
+    # The list is in the order of time, so that an answer comes behind what it answers.
     for name, parent in parents.items():
         if parent in out:
             out.add(name)

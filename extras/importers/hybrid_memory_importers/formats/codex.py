@@ -1,6 +1,6 @@
 """Rollouts of Codex: ``~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl``, one event a line, the first one about the session.
 
-Codex writes what a person typed twice: as an event, and as a message with what stands around it. The events are taken where there are
+Codex writes what a person typed twice: as an event, and as a message with what is around it. The events are taken where there are
 some. Until the middle of 2025 lines were messages without a frame. Nothing of the form is promised; what was typed is told from what Codex
 adds by the same marks as in the hooks of this project (`typed.py`).
 """

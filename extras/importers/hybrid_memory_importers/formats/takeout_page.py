@@ -52,9 +52,9 @@ def _pieces(stream: BinaryIO) -> Iterator[str]:
 
 
 def _tokens(pieces: Iterator[str]) -> Iterator[re.Match[str] | str]:
-    """Yield tags, and what stands between them as it is written. Each character is looked at a bounded number of times.
+    """Yield tags, and what is between them as it is written. Each character is looked at a bounded number of times.
 
-    The parser of the standard library begins anew at each "<" that is never closed, so that a hostile page would hold it for hours.
+    The parser of the standard library begins again at each "<" that is never closed, so that a hostile page would hold it for hours.
     """
     rest = ""
     for piece in pieces:
@@ -91,7 +91,7 @@ class _Words:
         return "\n".join(line for line in lines if line)
 
     def empty(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._parts, self._length, self._silent = [], 0, ""
 
     def take(self, token: re.Match[str] | str) -> None:

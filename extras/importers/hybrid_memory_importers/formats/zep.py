@@ -93,7 +93,7 @@ class _Reader:
         self._keys = Keys()
 
     def value(self, value: Any, around: Mapping[str, Any]) -> Iterator[Record | Skipped]:
-        """Yield what a value holds; ``around`` is the answer that it stands in."""
+        """Yield what a value holds; ``around`` is the answer that it is in."""
         if isinstance(value, Skipped):
             yield value
         elif isinstance(value, str) and around:  # of an answer's list of facts

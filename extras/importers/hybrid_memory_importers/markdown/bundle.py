@@ -1,4 +1,4 @@
-"""What stands beside the files of memories in an exported folder: overviews for people, and for the Open Knowledge Format (OKF 0.2).
+"""What is stored with the files of memories in an exported folder: overviews for people, and for the Open Knowledge Format (OKF 0.2).
 
 OKF (https://github.com/GoogleCloudPlatform/knowledge-catalog, ``okf/SPEC.md``) is a folder of Markdown files, one concept each, whose
 frontmatter has at least a ``type``; ``index.md`` lists what a folder holds, ``log.md`` what happened, by days, newest first.

@@ -30,7 +30,7 @@ _OWN = frozenset({
     "verdict", *_NAMES, *_LINKS, "parents", "metadata", "text", seal.FIELD,
 })  # fmt: skip
 OKF_FIELDS = frozenset({"type", "title", "description", "generated", "status", "stale_after", "sources"})
-"""What an export as OKF says of a memory in that format's own words; the same stands in our fields."""
+"""What an export as OKF says of a memory in that format's own words; the same is in our fields."""
 _LONGEST_KEY = 500  # characters of a name in metadata: PyYAML takes 1,024 bytes at most
 _DEEPEST_METADATA = 20
 _USUAL_IMPORTANCE = 0.5

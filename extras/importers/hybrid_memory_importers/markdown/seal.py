@@ -1,6 +1,6 @@
 """The mark by which this program knows a file that it wrote, and whether anybody changed it since.
 
-It stands in the frontmatter, or in the last line where a file has none, and holds a digest of everything else in the file. Ends of
+It is in the frontmatter, or in the last line where a file has none, and holds a digest of everything else in the file. Ends of
 lines do not count, since git and editors change them. The mark proves nothing about who wrote a file: anybody can make one. It is
 there so that an export replaces its own files alone.
 """
@@ -66,7 +66,7 @@ def _sealed(data: bytes) -> bytes:
 
 
 def _place(data: bytes) -> tuple[int, int] | None:
-    """Return where the digest stands: in the frontmatter, or in the last line. What the words of a memory hold does not count."""
+    """Return where the digest is: in the frontmatter, or in the last line. What the words of a memory hold does not count."""
     if data.startswith((b"---\n", b"---\r\n")):
         closing = _CLOSING.search(data, 4)
         found = _SEAL.search(data, 0, closing.start() if closing else 0)

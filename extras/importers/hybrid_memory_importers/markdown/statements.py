@@ -1,7 +1,7 @@
 """Notes of a person or an assistant, taken apart into statements: what could stand in a memory by itself.
 
 A list item, a row of a table, each line of ``name: value`` and each sentence of a short paragraph that needs no other is a statement.
-Items of an item belong to it; code belongs to what stands before it. A statement gets the words that introduce it, unless it is a
+Items of an item belong to it; code belongs to what comes before it. A statement gets the words that introduce it, unless it is a
 sentence with its subject: the line before its list, else its heading. What a reader does not see (comments, front matter), what was
 crossed out, pictures and queries are left out.
 
@@ -96,7 +96,7 @@ class LeftOut:
 
 
 def statements(markdown: str, *, title: str | None, apart: Callable[[str], list[str]]) -> list[Statement | LeftOut]:
-    """Return what a note says, in its order. ``title`` is the note's own, which introduces what stands under no heading.
+    """Return what a note says, in its order. ``title`` is the note's own, which introduces what is under no heading.
 
     ``apart`` takes a paragraph apart into what can be understood alone.
     """
@@ -131,7 +131,7 @@ def _cut(text: str, opening: str, closing: str) -> str:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    # Without the rules for what stands in a line: `hybrid_memory_importers.markdown.inline` knows those of more programs.
+    # Without the rules for what is in a line: `hybrid_memory_importers.markdown.inline` knows those of more programs.
     return MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table").disable("inline")
 
 
@@ -342,7 +342,7 @@ def _first_paragraph(item: SyntaxTreeNode) -> str:
 
 
 def _source_of(node: SyntaxTreeNode) -> str:
-    """Return what stands in a block and the blocks in it."""
+    """Return what is in a block and the blocks in it."""
     if node.type in ("inline", "html_block", "fence", "code_block"):
         return str(node.content)
     return "\n".join(_source_of(child) for child in _children(node))

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent
 STYLES = ("../page/static/tokens.css", "app.css")
 """The colours are those of the page."""
 MODULES = ("inert.js", "dates.js", "elements.js", "host.js", "state.js", "versions.js", "card.js", "page.js", "main.js")
-"""In this order: each uses only what stands before it."""
+"""In this order: each uses only what comes before it."""
 
 BEFORE_LENGTH = 160  # characters of what a memory said before; its details have all of it
 

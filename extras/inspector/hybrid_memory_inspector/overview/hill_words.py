@@ -70,7 +70,7 @@ def telling(
     held = np.bincount(hill[here] * len(codes) + code_of[here], minlength=hills * len(codes)).reshape(hills, -1)
     everywhere = np.bincount(code_of, minlength=len(codes))
     inside = np.bincount(hill_of[hill_of >= 0], minlength=hills)[:, None]
-    # How much more often a term stands here than elsewhere, by how often it does.
+    # How much more often a term is here than elsewhere, by how often it does.
     rest = (everywhere[None, :] - held + 1) / (count - inside + 2)
     lift = np.log(np.maximum((held / np.maximum(inside, 1)) / rest, 1))
     worth = held * lift
@@ -129,7 +129,7 @@ def spelled(terms: Sequence[int], texts: Iterable[str], hasher: TermHasher) -> l
 
 
 def _as_written(spelling: str, text: str) -> str:
-    """Return a folded word as it stands in a text, with its capitals where it never stands without."""
+    """Return a folded word as it is in a text, with its capitals where it never stands without."""
     at = text.lower().find(spelling)
     if at < 0 or len(text.lower()) != len(text) or spelling in text:
         return spelling

@@ -1,6 +1,6 @@
 """`MemoryMap`: all memories of a namespace as points of a map, with its land, its regions and their words; and what brings it up to date.
 
-A map is made anew from the last one: memories that were on it keep their place, new ones find theirs among them. Only when very many
+A map is made again from the last one: memories that were on it keep their place, new ones find theirs among them. Only when very many
 have come since it was laid out, or their vectors are others now, is it laid out again, beginning from the old one.
 """
 

@@ -32,7 +32,7 @@ _MOST_NAMES_READ = 200  # of one memory; a pasted table has thousands
 _LONGEST = 60  # characters
 _USUALLY = 0.5
 _COMMON = 9_000  # words of this rank and below are as good as never names where only their place gives them a capital
-_SWALLOWED = 0.8  # a word that stands so often within one longer name is no name of its own
+_SWALLOWED = 0.8  # a word that is so often within one longer name is no name of its own
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
 _NEVER = frozenset().union(*FUNCTION_WORDS.values()) | word_set(
     "user users assistant let yep yeah hi hello hey thanks bye tv pm am "
@@ -273,7 +273,7 @@ def _is_common(word: str) -> bool:
 def others_named(
     texts: Iterable[tuple[str, str | None]], name: str, known: Callable[[str], bool]
 ) -> list[tuple[str, int]]:
-    """Return the names that stand in some texts beside ``name``, and in how many, the most frequent first.
+    """Return the names that stand in some texts alongside ``name``, and in how many, the most frequent first.
 
     ``known`` says whether a word of which a text leaves it open is a name.
     """

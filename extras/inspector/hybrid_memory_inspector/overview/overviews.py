@@ -223,7 +223,7 @@ class _VectorsChanged(Exception):
 
 
 class _Made(Generic[T]):
-    """What was made of one sort for one scope, and who makes it anew."""
+    """What was made of one sort for one scope, and who makes it again."""
 
     def __init__(self) -> None:
         self.value: T | None = None
@@ -239,7 +239,7 @@ def _hidden(columns: MemoryColumns) -> int:
 
 
 def _stands_in(wanted: str, memory: Memory) -> bool:
-    """Return whether a name stands in a memory as a whole, in any case."""
+    """Return whether a name is in a memory as a whole, in any case."""
     text = f"{memory.speaker or ''}\n{memory.content}".casefold()
     at = text.find(wanted)
     while at >= 0:

@@ -14,7 +14,7 @@ from hybrid_memory.store.readings import Outcome, Reading, Way
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingFilter:
-    """Which readings are meant; all given filters must hold. ``words`` stands somewhere in the question."""
+    """Which readings are meant; all given filters must hold. ``words`` is somewhere in the question."""
 
     client: str = ""
     session: str = ""
@@ -107,7 +107,7 @@ def most_used(readings: Iterable[Reading], limit: int) -> list[tuple[MemoryId, i
 
 
 def named_counts(names: Sequence[str]) -> list[tuple[str, int]]:
-    """Return names with how often each stands there, the most frequent first, of these in the order of the alphabet."""
+    """Return names with how often each is there, the most frequent first, of these in the order of the alphabet."""
     return sorted(Counter(names).items(), key=lambda one: (-one[1], one[0]))
 
 

@@ -61,7 +61,7 @@ _IN_PATH = "/:@!$&'()*+,;=~-._%"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorLimits:
-    """How much the page bears; ``bodies`` are read at once, ``requests`` served at once beside streams of events."""
+    """How much the page bears; ``bodies`` are read at once, ``requests`` served at once alongside streams of events."""
 
     max_body_bytes: int = (
         4 * 1024 * 1024

@@ -47,7 +47,7 @@ _LONGEST_PARAMETER = 4000  # characters of one parameter
 _MOST_PARAMETERS = 40
 _GATHERED = ("search", "brief", "sessions", "review", "health")
 _QUESTION = "Ada"  # whatever is asked, a search needs the same
-_KEEP_BUT_ASK = "no-cache"  # files may be kept, and are asked for anew: an update of the program changes them
+_KEEP_BUT_ASK = "no-cache"  # files may be kept, and are asked for again: an update of the program changes them
 LAST_LOOK = "last-look.json"
 """When a person looked last, in the store's folder: a browser forgets with the page's address. It holds moments and names of namespaces."""
 SITTING = timedelta(minutes=30)
@@ -66,7 +66,7 @@ class Looked:
 
 @dataclass(frozen=True, kw_only=True)
 class PageResources:
-    """What the page stands on.
+    """What the page is on.
 
     ``scope`` says whose memories are shown where the address names no namespace, and as who a person acts; ``memory`` is the way to
     them; ``clients`` tells who is connected; ``zone`` is that of days and exact times, None for this process's own. ``operation`` does one
@@ -291,7 +291,7 @@ def _look(view: View, request: ViewRequest, service: MemoryService) -> None:
 
 
 def looked_again(before: Looked | None, now: datetime) -> Looked:
-    """Return what is known after one more look. Pure; a clock that was set back begins anew."""
+    """Return what is known after one more look. Pure; a clock that was set back begins again."""
     if before is None or before.seen > now:
         return Looked(None, now)
     return Looked(before.since if now - before.seen <= SITTING else before.seen, now)

@@ -148,7 +148,7 @@ class Events:
             if number > told:
                 await write(_as_text(kind, data, self._id(number)))
         if self._left is None:
-            # This page was too slow to take what came: it has to ask for everything, and begins anew.
+            # This page was too slow to take what came: it has to ask for everything, and begins again.
             await write(_as_text(RELOAD, json.dumps({"namespaces": []}), self._id(self._number)))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -168,7 +168,7 @@ class Events:
         return [(self._number, RELOAD, json.dumps({"namespaces": []}))]
 
     def _forget(self) -> None:
-        """Begin anew: changes were not noted while nobody looked."""
+        """Begin again: changes were not noted while nobody looked."""
         self._run, self._heads = secrets.token_hex(4), None
         self._kept.clear()
 

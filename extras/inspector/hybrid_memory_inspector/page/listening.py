@@ -1,7 +1,7 @@
 """Where the page's server listens, and whose connections it takes: this machine's alone, where possible this user's alone.
 
 Cookies know no ports: a server at another port of 127.0.0.1 would be sent the page's cookie, and its pages count as of the same site.
-All of 127.0.0.0/8 is this machine on Linux and Windows, so the page gets an address of its own there, drawn anew each time.
+All of 127.0.0.0/8 is this machine on Linux and Windows, so the page gets an address of its own there, drawn again each time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Address = tuple[str, int]
 
 
 def listen_for_page(host: str | None, port: int) -> tuple[socket.socket, str]:
-    """Return a socket that listens, and the host that stands in the page's address.
+    """Return a socket that listens, and the host that is in the page's address.
 
     Without a ``host`` an address of 127.0.0.0/8 is drawn, or it is 127.0.0.1 where that is the only one, or where the browser may run
     on the other side of a door that knows no other (Windows, seen from its Linux). ``port`` 0 takes a free one.

@@ -14,9 +14,7 @@ from typing import Generic, TypeVar
 P = TypeVar("P")
 
 TOKEN_BYTES = 32  # 256 random bits
-TOKEN_SECONDS = (
-    15 * 60.0
-)  # until a token that nobody used is good for nothing: it stands in a terminal that others may see
+TOKEN_SECONDS = 15 * 60.0  # until a token that nobody used is good for nothing: it is in a terminal that others may see
 MAX_TOKENS = 64  # waiting at once; the oldest goes first
 MAX_BROWSERS = 64  # cookies at once; the one that was given first goes first
 

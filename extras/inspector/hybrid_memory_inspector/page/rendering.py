@@ -61,7 +61,7 @@ class MenuGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """What stands around a view: the moment, the address that was asked for, and which memories there are to choose from.
+    """What is around a view: the moment, the address that was asked for, and which memories there are to choose from.
 
     ``path`` is decoded; ``fragment`` says that the view alone is wanted, without the page around it.
     """
@@ -168,7 +168,7 @@ def _context(frame: Frame, view: View | None) -> dict[str, Any]:
         return address(path, kept | parameters)
 
     def here(**changed: object) -> str:
-        """Return this address with changed parameters; a list begins anew unless its page is named."""
+        """Return this address with changed parameters; a list begins again unless its page is named."""
         stay = {name: value for name, value in frame.parameters.items() if name != "page"}
         return address(frame.path, stay | changed)
 
@@ -224,7 +224,7 @@ def _time(context: Context, value: datetime | str | None, told: Any, *, relative
 
 
 def menu_of(views: Sequence[View]) -> tuple[MenuGroup, ...]:
-    """Return the views that the menu shows in their groups; one that no group names stands in the last."""
+    """Return the views that the menu shows in their groups; one that no group names is in the last."""
     shown = {view.name: view for view in views if view.in_menu}
     groups = [MenuGroup(title, tuple(shown.pop(name) for name in names if name in shown)) for title, names in _GROUPS]
     groups.append(MenuGroup(_OTHER_VIEWS, tuple(shown.values())))

@@ -108,7 +108,7 @@ class _Given:
     budget: int
 
     def told(self, service: MemoryService, request: ViewRequest) -> dict[str, Any]:
-        """Return what stands on the page."""
+        """Return what is on the page."""
         whole = self._as_asked_for(service, request)
 
         def as_json(memory: Memory) -> dict[str, Any]:

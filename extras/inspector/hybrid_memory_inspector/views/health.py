@@ -93,7 +93,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
 
 
 def _checked(store: WholeStore, service: MemoryService) -> dict[str, Any]:
-    """Read every row, beside other calls; what was reported before goes on being told elsewhere."""
+    """Read every row, alongside other calls; what was reported before goes on being told elsewhere."""
     began = time.monotonic()
     report: Report = store.check(mark_seen=False, refusal=refusal)
     return {

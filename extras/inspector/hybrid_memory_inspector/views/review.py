@@ -40,7 +40,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     every = waiting(service, request.scope)
     counts = Counter(one.reason for one in every)
     chosen = [one for one in every if reason in (None, one.reason)]
-    # Whoever has judged the last page goes on with the one before.
+    # Anyone who has judged the last page goes on with the one before.
     page = min(page, max(-(-len(chosen) // limit), 1))
     return {
         "reason": reason.value if reason else "",

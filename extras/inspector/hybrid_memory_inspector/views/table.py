@@ -23,7 +23,7 @@ Load: TypeAlias = "Callable[[MemoryService, ViewRequest], dict[str, Any]]"
 class View:
     """One view: ``path`` is its address (``{id}`` and the like are parameters), ``module`` the one that has its ``load``.
 
-    ``title`` stands in the page's list of views, where ``in_menu`` is True; ``key`` is pressed after ``g`` to go there.
+    ``title`` is in the page's list of views, where ``in_menu`` is True; ``key`` is pressed after ``g`` to go there.
     The template is ``<name>.html.j2``.
     """
 

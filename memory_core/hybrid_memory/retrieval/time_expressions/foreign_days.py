@@ -152,7 +152,7 @@ def _months_in_english(text: str, words: frozenset[str]) -> str:
 
 
 def _key(found: str) -> str:
-    """Return what a pattern has found as it stands in the tables: patterns that ignore case take "ſ", "ı" and "İ" for "s" and "i"."""
+    """Return what a pattern has found as it is in the tables: patterns that ignore case take "ſ", "ı" and "İ" for "s" and "i"."""
     return found.casefold().replace("ı", "i").replace("\u0307", "")
 
 

@@ -74,7 +74,7 @@ def foreign_tables(
 
 
 def foreign_things(session: SqlSession, database: str) -> list[str]:
-    """Return in words what stands beside tables and indexes, where nothing should: macros, views and the like."""
+    """Return in words what is stored with tables and indexes, where nothing should: macros, views and the like."""
     return sorted(f"{what} {name}" for what, statement in _OTHERS for (name,) in session.rows(statement, database))
 
 

@@ -110,7 +110,7 @@ _MISSING = """
         AND NOT EXISTS (SELECT 1 FROM conversation WHERE namespace = $1 AND name = $2 AND kind = $3)
     HAVING count(*) > 0
 """
-# Terms and the like are made anew by whoever opens the store next, or at idle times: encoding 0 asks for it.
+# Terms and the like are made again by anyone who opens the store next, or at idle times: encoding 0 asks for it.
 _SET_FIXED = Template("""
     UPDATE memory SET $assignments, terms = [], names = NULL, days = NULL, aspects = 0, encoding = 0
     WHERE concat(namespace) = ? AND id = ?

@@ -92,7 +92,7 @@ _BY_TEXT: Sequence[tuple[tuple[str, ...], Callable[[str], StoreError]]] = (
     (("Connection already closed", "connection closed", "No open result set"), lambda _: StoreClosed(_CLOSED)),
 )
 
-# Every class that duckdb raises; a class stands before its bases, the last one is the base of all.
+# Every class that duckdb raises; a class comes before its bases, the last one is the base of all.
 BY_CLASS: Sequence[tuple[type[Exception], Callable[[], StoreError]]] = (
     (
         duckdb.ConstraintException,

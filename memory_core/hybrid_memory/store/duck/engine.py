@@ -40,7 +40,7 @@ _ADVANCE = "UPDATE mark SET number = ?"
 _ADVANCE_WITH_HEAD = "UPDATE mark SET number = ?, namespace = ?, position = ?, link = ?"
 _CHECKPOINT = "CHECKPOINT"
 _LARGE_STORE_MEMORIES = 50_000  # above, a plan with the optimizer pays for itself; see `SqlSession`
-# With a longer one a checkpoint lets the journal begin anew, so that opening reads no more than this.
+# With a longer one a checkpoint lets the journal begin again, so that opening reads no more than this.
 _MAX_JOURNAL_BYTES = 64 * 2**20
 _WRITES_BETWEEN_CHECKPOINT_TRIES = 64  # a full disk fails each try, which costs more than a write
 
@@ -187,7 +187,7 @@ class Engine:
         return found.st_size
 
     def _add_to_journal(self, number: int, changes: SqlSession, *, has_new_log: bool) -> None:
-        """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins anew.
+        """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins again.
 
         Nothing that fails here undoes the write: it is durable. A journal that could not take it says so, and a checkpoint
         makes up for it, tried now and then because a full disk may be the reason.
@@ -259,7 +259,7 @@ class Engine:
         try:
             yield
         except StoreDamaged:
-            # After a block that cannot be read, DuckDB 1.5 may loop for ever over what it has of it.
+            # After a block that cannot be read, DuckDB 1.5 may loop forever over what it has of it.
             self._must_reopen = True
             raise
         except StoreError:
@@ -320,7 +320,7 @@ class Engine:
         self.heads = {}
 
     def _is_removed(self) -> bool:
-        """Return True if the open file is not the one that stands at its path any more: what is written would be gone with it."""
+        """Return True if the open file is not the one that is at its path any more: what is written would be gone with it."""
         try:
             return _identity(self.path) != self._identity
         except (FileNotFoundError, NotADirectoryError):

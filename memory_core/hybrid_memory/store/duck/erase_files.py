@@ -50,7 +50,7 @@ _NEXT_STEP = "SELECT max(number) + 1 FROM mark"
 
 
 class FileEraser:
-    """Erases in the store of a database file, which nobody may have open, and in its copies beside it; see `store.erasing.Eraser`."""
+    """Erases in the store of a database file, which nobody may have open, and in its copies alongside it; see `store.erasing.Eraser`."""
 
     needs_closed_store = True
 
@@ -67,7 +67,7 @@ class FileEraser:
         on_step: OnStep = lambda _: None,
         copies_too: bool = True,
     ) -> Purged:
-        """Write the store and its copies anew without what the job takes out. Killed at any moment, the store is the old or the new one."""
+        """Rewrite the store and its copies without what the job takes out. Killed at any moment, the store is the old or the new one."""
         path = self._path
         # Opened as a store first, so that what a killed process left to its journal is in the database file.
         store = DuckStore.open(path, _FixedClock(now))
@@ -112,7 +112,7 @@ def erase_in_copies(
 
 @dataclass(frozen=True, slots=True)
 class _FixedClock:
-    """A clock that stands at the moment that was given."""
+    """A clock that is at the moment that was given."""
 
     moment: datetime
 
@@ -122,7 +122,7 @@ class _FixedClock:
 
 @dataclass(frozen=True, slots=True)
 class _FileErasure:
-    """Erases the same from several database files; works beside the store's own, where an interrupted one is tidied up."""
+    """Erases the same from several database files; works alongside the store's own, where an interrupted one is tidied up."""
 
     path: Path
     job: ErasureJob

@@ -119,7 +119,7 @@ _BY_ROWID = Template("""
     SELECT $columns, rowid FROM memory
     WHERE rowid BETWEEN ? AND ? AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
 """).substitute(columns=_columns(MEMORY_FIELDS))
-# Beside an id alone DuckDB 1.5 uses its index, so the other conditions are worded as what it cannot look up.
+# Alongside an id alone DuckDB 1.5 uses its index, so the other conditions are worded as what it cannot look up.
 _UPDATE = Template("UPDATE memory SET $assignments WHERE concat(namespace) = ? AND id = ? AND rev + 0 = ?").substitute(
     assignments=", ".join(field.name + " = ?" for field in _CHANGEABLE)
 )
@@ -186,7 +186,7 @@ def set_tiers(session: SqlSession, namespace: str, retiered: Sequence[Memory]) -
 def memories_by_id(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
     """Return the memories of a namespace that exist, in the order of ``ids``.
 
-    The statements name ids alone: with the namespace beside them DuckDB 1.5 does not use the index.
+    The statements name ids alone: with the namespace alongside them DuckDB 1.5 does not use the index.
     """
     wanted = list(dict.fromkeys(ids))
     if not wanted:

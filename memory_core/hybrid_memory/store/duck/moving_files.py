@@ -1,6 +1,6 @@
 """Database files as the two ends of a move (`hybrid_memory.store.moving`): a copy that is read, and a folder that gets a store.
 
-The new store is made in a file of its own beside the database's place. What a kill leaves of it is gone on from; it has its name only
+The new store is made in a file of its own alongside the database's place. What a kill leaves of it is gone on from; it has its name only
 when it is whole.
 """
 

@@ -36,7 +36,7 @@ without_pandas = _PerThread()
 
 
 class _NoPandasInStatements:
-    """A finder of the import system that stands before all others; see the module."""
+    """A finder of the import system that comes before all others; see the module."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -119,7 +119,7 @@ M003_MARK = Migration(
     ),
 )
 
-# Rows that are there get encoding 0: what search knows of their words is made anew by whoever opens the store.
+# Rows that are there get encoding 0: what search knows of their words is made again by anyone who opens the store.
 # The lists have no default (NULL is none): for one DuckDB 1.5 would change a setting, and settings are locked.
 M004_NAMES_AND_DAYS = Migration(
     4,
@@ -131,7 +131,7 @@ M004_NAMES_AND_DAYS = Migration(
     ),
 )
 
-# What words tell about the user, made anew together with terms, names and days.
+# What words tell about the user, made again together with terms, names and days.
 M005_ASPECTS = Migration(5, "aspects", ("ALTER TABLE memory ADD COLUMN aspects BIGINT DEFAULT 0",))
 
 # The key of the store's terms (`hybrid_memory.language.terms`): one row, which whoever opens the store makes where it is missing, because
@@ -155,7 +155,7 @@ _DISPUTES = (
 )
 
 # The chain of the log (`hybrid_memory.store.audit_chain`): empty in entries that are there. The head of the namespace that was
-# written last stands in the mark, which each write changes anyway; those of the others in a table.
+# written last is in the mark, which each write changes anyway; those of the others in a table.
 _AUDIT_CHAIN = (
     "ALTER TABLE log ADD COLUMN note VARCHAR",
     "ALTER TABLE log ADD COLUMN salt VARCHAR",

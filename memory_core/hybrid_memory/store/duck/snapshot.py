@@ -3,7 +3,7 @@
 Called by `DuckStore.snapshot`: `read_names` and `read_spans` at once, `read_batches` while the search structures are filled.
 
 Rows are selected by their row ids alone: DuckDB then skips the rest of the table, which it does not with a filter by namespace
-beside it (measured: 0.05 instead of 0.4 s a million rows and column). Texts are read joined to one text, or as hashes, because
+alongside it (measured: 0.05 instead of 0.4 s a million rows and column). Texts are read joined to one text, or as hashes, because
 an object for each takes longer than everything else.
 
 A row is an input: one of which no memory can be made is marked ``unreadable`` in its batch, and noted in the session.

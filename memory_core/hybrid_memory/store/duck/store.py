@@ -1,4 +1,4 @@
-"""`DuckStore`: the store over one DuckDB file, method by method; the statements are in the modules beside it.
+"""`DuckStore`: the store over one DuckDB file, method by method; the statements are in the modules alongside it.
 
 A write goes through `engine` (transaction), `write_transaction` (decide and apply), `memory_table`, `vector_tables` and `tables`; a
 read through `engine` and the module of its table.
@@ -79,8 +79,8 @@ _NAMESPACES = """
 class DuckStore:
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.base.Store` for what each method does.
 
-    One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change``, ``reencoding``,
-    ``transfer``, ``syncing`` and ``readings`` are the parts that change the embedder, encode words anew, copy, export and fill the whole
+    One process opens a file at a time. Reads run alongside each other and alongside the one write. ``embedder_change``, ``reencoding``,
+    ``transfer``, ``syncing`` and ``readings`` are the parts that change the embedder, encode words again, copy, export and fill the whole
     store, synchronise it, and keep the journal of readings.
     """
 
@@ -172,7 +172,7 @@ class DuckStore:
         return (f"{what} left out of every answer; {remedy}",)
 
     def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
-        """Read every row and compare what must agree, beside other calls.
+        """Read every row and compare what must agree, alongside other calls.
 
         ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`. ``refusal`` says what an import would not
         take.
@@ -183,7 +183,7 @@ class DuckStore:
         return check_store(self._engine, self._clock.now(), mark_seen=mark_seen, refusal=refusal or takes_all)
 
     def eraser(self, home: Path) -> Eraser:
-        """Return what erases in this file and in its copies beside it, once the store is closed."""
+        """Return what erases in this file and in its copies alongside it, once the store is closed."""
         from hybrid_memory.store.duck.erase_files import FileEraser
 
         del home  # the file lies in it

@@ -176,7 +176,7 @@ def store_head(session: SqlSession, namespace: str, head: LogHead) -> None:
 
 
 def store_closed_head(session: SqlSession, namespace: str, head: LogHead) -> None:
-    """Store the head of a namespace's log in a file that is no open store, in its mark if it stands there."""
+    """Store the head of a namespace's log in a file that is no open store, in its mark if it is there."""
     if session.rows(_IS_MARKED, namespace)[0][0]:
         session.change(_MARK_HEAD, head.position, head.link, namespace)
     else:
@@ -184,7 +184,7 @@ def store_closed_head(session: SqlSession, namespace: str, head: LogHead) -> Non
 
 
 def anchor_chains(session: SqlSession, at: datetime) -> list[str]:
-    """Let the chains that do not fit begin anew, in a file that a repair has mended; returns the namespaces.
+    """Let the chains that do not fit begin again, in a file that a repair has mended; returns the namespaces.
 
     The entry that is appended says what did not fit.
     """
@@ -324,7 +324,7 @@ def write_buffer(session: SqlSession, cache: WriterCache, namespace: str, buffer
 
 
 def insert_embedder(session: SqlSession, embedder: PinnedEmbedder, at: datetime) -> None:
-    """Note an embedder; a negative number hides it from whoever asks for the pinned one."""
+    """Note an embedder; a negative number hides it from anyone who asks for the pinned one."""
     session.change(_EMBEDDER_INSERT, embedder.number, embedder.identity, embedder.dimensions, to_micros(at))
 
 

@@ -34,7 +34,7 @@ def read_term_key(session: SqlSession) -> int:
 
 
 def ensure_term_key(session: SqlSession, random_source: RandomSource) -> bool:
-    """Make the key of a store that has none, and have all its memories encoded anew; returns whether it did."""
+    """Make the key of a store that has none, and have all its memories encoded again; returns whether it did."""
     if session.row(_READ) is not None:
         return False
     session.begin()

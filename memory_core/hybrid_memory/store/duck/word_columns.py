@@ -1,6 +1,6 @@
 """The derived columns of words in DuckDB: which rows an earlier version has encoded, and what this one makes of them.
 
-DuckDB stores a row with a changed list anew, behind all others. Rows are taken in their order and go there in it, so that in
+DuckDB stores a row with a changed list again, behind all others. Rows are taken in their order and go there in it, so that in
 the end they lie as they lay before.
 """
 
@@ -23,7 +23,7 @@ _OUTDATED = """
     SELECT rowid, namespace, id, content, speaker, key, coalesce(occurred_at, created_at) FROM memory
     WHERE encoding < ? ORDER BY rowid LIMIT ?
 """
-# The ids beside the row ids, because a row that was stored anew meanwhile left its place to nobody or to another.
+# The ids alongside the row ids, because a row that was stored again meanwhile left its place to nobody or to another.
 _REPLACE = """
     UPDATE memory SET terms = one.terms, names = one.names, days = one.days, aspects = one.aspects,
         encoding = one.encoding
@@ -35,7 +35,7 @@ _REPLACE = """
 
 
 class DuckWordColumns:
-    """The part of `DuckStore` that has terms, names and days made anew; see `hybrid_memory.store.reprocessing.ReencodingStore`."""
+    """The part of `DuckStore` that has terms, names and days made again; see `hybrid_memory.store.reprocessing.ReencodingStore`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

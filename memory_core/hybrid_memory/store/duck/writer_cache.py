@@ -100,7 +100,7 @@ class WriterCache:
     """What rows say, changed along with them and dropped when a transaction fails.
 
     Right because the holder of the store's lock is the only one who changes the rows. ``requests`` and ``buffers`` say
-    which rows exist; ``marked`` is the namespace whose head stands in the mark. The three `LruCache` hold rows themselves, since the
+    which rows exist; ``marked`` is the namespace whose head is in the mark. The three `LruCache` hold rows themselves, since the
     members of the buffers are asked for at every write.
     """
 

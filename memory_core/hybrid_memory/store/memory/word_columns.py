@@ -1,4 +1,4 @@
-"""Words of a store in memory that are encoded anew."""
+"""Words of a store in memory that are encoded again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hybrid_memory.store.reprocessing import OutdatedWords
 
 
 class MemoryReencoding:
-    """The part of `MemoryStore` that has terms, names and days made anew; see `hybrid_memory.store.reprocessing.ReencodingStore`."""
+    """The part of `MemoryStore` that has terms, names and days made again; see `hybrid_memory.store.reprocessing.ReencodingStore`."""
 
     def __init__(self, data: StoreData) -> None:
         self._data = data

@@ -37,7 +37,7 @@ _DONE_MIGRATIONS = "SELECT number FROM migration ORDER BY number"
 def copy_database(session: SqlSession, file: Path) -> TableSums:
     """Copy the session's database into a new file and return the sums of what was written.
 
-    The copy is one moment, made beside readers and the writer; what was deleted before is not in it. Nothing is left of
+    The copy is one moment, made alongside readers and the writer; what was deleted before is not in it. Nothing is left of
     one that fails.
     """
     source = session.rows(_CURRENT_DATABASE)[0][0]

@@ -1,4 +1,4 @@
-"""The database file: the names of the files beside it, who may read them, and how DuckDB opens it.
+"""The database file: the names of the files alongside it, who may read them, and how DuckDB opens it.
 
 Opened privately, with the settings of this project, and locked down: no other file, no extension, no change of a setting.
 """
@@ -22,7 +22,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FILE_MARK = b"DUCK"
 _MEBIBYTE = 2**20
 _LEAST_MEMORY_MIB = 64  # reads and writes of a usual store need less
-_LEAST_MEMORY_FOR_COPIES_MIB = 256  # copying a whole database builds its indexes anew
+_LEAST_MEMORY_FOR_COPIES_MIB = 256  # copying a whole database builds its indexes again
 _PAGES_SHARE = 8  # an eighth of the file: a copy of the whole store needs a sixteenth of it
 
 _ALLOWED_FOLDERS = "SET allowed_directories=?"
@@ -75,7 +75,7 @@ def connect_untranslated(path: Path, memory_limit: str | None) -> duckdb.DuckDBP
     """As `connect`, with DuckDB's own errors, whose text says where a log is damaged."""
     check_name_of(path)
     if path.exists():
-        open_plain_file(path).close()  # the engine would wait for a pipe for ever
+        open_plain_file(path).close()  # the engine would wait for a pipe forever
     keep_private(path)
     connection = duckdb.connect(
         str(path),

@@ -20,7 +20,7 @@ _MAX_PID_BYTES = 16
 
 
 class DatabaseLock:
-    """Holds ``<name>.lock`` beside a database file; ``<name>.pid`` tells others which process does."""
+    """Holds ``<name>.lock`` alongside a database file; ``<name>.pid`` tells others which process does."""
 
     def __init__(self, database: Path) -> None:
         self._pid_file = database.with_suffix(".pid")

@@ -2,7 +2,7 @@
 
 Used by restore and purge, which make the new file, and by every opening, which finishes what a crash interrupted. The steps:
 
-1. the new file lies beside the old one (`next_file`), whole and on disk;
+1. the new file lies alongside the old one (`next_file`), whole and on disk;
 2. a small note says what is to be done: from here on the new file counts;
 3. the old files go, into a folder or for good;
 4. the new file gets the name of the database; 5. the note goes.
@@ -32,7 +32,7 @@ def work_file(path: Path) -> Path:
 
 
 def store_files(path: Path) -> list[Path]:
-    """Return what belongs to a database file and is of no use beside another: itself, its logs and its journal."""
+    """Return what belongs to a database file and is of no use alongside another: itself, its logs and its journal."""
     named = [path, log_file(path), *path.parent.glob(journal_file(path).name + "*")]
     return [file for file in named if file.exists()]
 

@@ -1,6 +1,6 @@
 """The rows of a file that no program of ours wrote: found as a reader would find them, and put aside by a repair.
 
-`find_bad_rows` decodes every memory, and looks at what stands beside them; `doctor` tells it, `restore` refuses it. `put_aside` writes
+`find_bad_rows` decodes every memory, and looks at what is stored with them; `doctor` tells it, `restore` refuses it. `put_aside` writes
 such rows as JSON lines into a folder in quarantine and takes them out of the store, or mends what only a note needs.
 """
 

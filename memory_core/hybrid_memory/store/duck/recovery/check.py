@@ -272,7 +272,7 @@ class _StoreCheck:
 
 
 def check_store(engine: Engine, now: datetime, *, mark_seen: bool, refusal: Refusal = takes_all) -> Report:
-    """Read every row of an open store and compare what must agree, beside other calls.
+    """Read every row of an open store and compare what must agree, alongside other calls.
 
     ``mark_seen`` lets what happened before, such as a recovery, no longer be told in the status.
     ``refusal`` says what an import would not take.

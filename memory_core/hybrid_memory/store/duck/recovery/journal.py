@@ -1,9 +1,9 @@
-"""The redo journal beside the database: what each write executed since the database file was last complete.
+"""The redo journal alongside the database: what each write executed since the database file was last complete.
 
 DuckDB keeps new writes in a write-ahead log until a checkpoint. Where that log is damaged, it drops writes, some of them
 without a word. So every committed write is also appended here, as its statements and values with a checksum and the number
 that the same transaction stored in the database; what the database lacks is executed again when it is opened. After a
-checkpoint the journal begins anew. A record is handed to the operating system before the write is answered; it is
+checkpoint the journal begins again. A record is handed to the operating system before the write is answered; it is
 not waited for on the disk, since the write-ahead log is.
 
 The engine appends; `recovery.open` and `recovery.repair` read. The file: a header (mark, whether it is complete, length,
@@ -86,7 +86,7 @@ class JournalContents:
         for record in self.records:
             known, new, work = json.loads(bytes(record.body))
             if known == 0:
-                # A process that went on with the journal numbers its statements anew.
+                # A process that went on with the journal numbers its statements again.
                 statements.clear()
             if known != len(statements):
                 return

@@ -59,7 +59,7 @@ _NEXT_REVISION = """
 """
 _SET_REVISION = "UPDATE memory SET rev = ? WHERE concat(namespace) = ? AND id = ?"
 _DISTRUST = "UPDATE memory SET trust = 'untrusted', pinned = false WHERE concat(namespace) = ? AND id = ?"
-# Terms and the like are made anew when the file is opened: encoding 0 asks for it.
+# Terms and the like are made again when the file is opened: encoding 0 asks for it.
 _RENEW = """
     UPDATE memory SET content_hash = ?, terms = [], names = NULL, days = NULL, aspects = 0, encoding = 0
     WHERE concat(namespace) = ? AND id = ?
@@ -79,7 +79,7 @@ def mend_importance(session: SqlSession, odd: OddRows) -> None:
 
 
 def mend_odd_rows(session: SqlSession, odd: OddRows, numbers: Sequence[int], now: datetime) -> list[str]:
-    """Take the trust of what was changed, make what belongs to its words anew, and say so in the log; returns what was done in words.
+    """Take the trust of what was changed, make what belongs to its words again, and say so in the log; returns what was done in words.
 
     It runs inside a transaction of the caller. Of a memory with more than one vector all go; a new one is made when the store is idle.
     """

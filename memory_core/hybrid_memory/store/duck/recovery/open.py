@@ -206,7 +206,7 @@ class _Recovery:
         except HybridMemoryError:
             raise
         self._keep_files("log")
-        # First attempt: what stands before the damage is kept, since the journal may lack it.
+        # First attempt: what comes before the damage is kept, since the journal may lack it.
         length = length_before_damage(refusal, self._log)
         if length is not None:
             self._rewrite_log(self._log[:length])
@@ -332,7 +332,7 @@ class _Recovery:
     def _rewrite_log(self, content: bytes | None) -> None:
         """Give the log another content, or remove it.
 
-        In place: the content is a beginning of what stands there, or what a copy in quarantine holds, so a crash in between
+        In place: the content is a beginning of what is there, or what a copy in quarantine holds, so a crash in between
         leaves a log that the next opening mends.
         """
         with translated():

@@ -1,6 +1,6 @@
 """Where damaged files are kept before anything is mended, and what is reported about them until somebody has seen it.
 
-Each event has a folder ``quarantine/<time>-<what>`` beside the database with copies of the files as they were found, and a
+Each event has a folder ``quarantine/<time>-<what>`` alongside the database with copies of the files as they were found, and a
 ``report.json``. A folder gets its name when both are in it, so that a killed process leaves none that nobody can explain.
 Opening and repair write here; a restore puts the replaced store here; ``status`` and ``doctor`` read the reports.
 """
@@ -140,7 +140,7 @@ def create_folder(database: Path, what: str, now: datetime) -> Path:
 
 
 def report_time(now: datetime) -> str:
-    """Return a moment as it stands in reports."""
+    """Return a moment as it is in reports."""
     return f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 

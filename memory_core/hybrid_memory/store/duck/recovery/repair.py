@@ -4,7 +4,7 @@ The steps:
 
 1. open and check the store: where nothing is damaged, nothing is changed;
 2. copy all files to quarantine;
-3. make a new database beside the old one, and attach that, to be read only;
+3. make a new database alongside the old one, and attach that, to be read only;
 4. copy the rows of each table, in ever smaller pieces where some cannot be read;
 5. execute the writes that the journal has behind the last one that was saved;
 6. let the new file take the old one's place, check it, and store a report.
@@ -50,7 +50,7 @@ from hybrid_memory.store.transfer import Refusal
 AddFinding: TypeAlias = Callable[[Severity, str, str], None]
 
 _PIECE_ROWS = 2048  # DuckDB reads so many rows at once, so damage in one takes the others of its piece along
-_SPARE_BYTES = 64 * 2**20  # beside two copies of the database: room for the log of the new one
+_SPARE_BYTES = 64 * 2**20  # alongside two copies of the database: room for the log of the new one
 
 # Statements take no parameter for a file or a table. Tables are this program's constants and numbers of embedders.
 _ATTACH = Template("ATTACH '$file' AS damaged (READ_ONLY)")
@@ -64,7 +64,7 @@ _NAME = "SELECT system.main.current_database()"
 _COPY = Template("""
     INSERT $ignoring INTO $table ($columns) SELECT $values FROM damaged.$table WHERE rowid BETWEEN $$1 AND $$2 $filled
 """)
-# MATERIALIZED: with the other conditions beside it DuckDB reads the table instead of the index, and with it the destroyed block.
+# MATERIALIZED: with the other conditions alongside it DuckDB reads the table instead of the index, and with it the destroyed block.
 _COPY_ONE = Template("""
     INSERT OR IGNORE INTO memory ($columns)
     WITH one AS MATERIALIZED (SELECT * FROM damaged.memory WHERE id = $$1) SELECT $values FROM one WHERE true $filled
@@ -159,7 +159,7 @@ class _Repair:
         try:
             name = session.rows(_NAME)[0][0]
             counts, folder, mended = put_aside(session, name, self._path, self._now, self._refusal)
-            # Rows that are lost or mended no longer fit the chain of the audit log; the log tells that it begins anew.
+            # Rows that are lost or mended no longer fit the chain of the audit log; the log tells that it begins again.
             anew = tables.anchor_chains(session, self._now)
             if counts or anew or mended:
                 # What was taken out is in no journal, so it must be in the database file before the journal goes.
@@ -326,7 +326,7 @@ class _Rebuild:
         }
 
     def _readable_ids(self, ids: Sequence[str]) -> list[str]:
-        """Return the ids whose memories can be read, found out beside the new database: opening that anew takes longer."""
+        """Return the ids whose memories can be read, found out alongside the new database: opening that again takes longer."""
         found = []
         probe: SqlSession | None = None
         for id_ in ids:
@@ -354,7 +354,7 @@ class _Rebuild:
             self._probe_connection.close()
 
     def _copy_vectors(self) -> set[int]:
-        """Copy the vectors; those that cannot be read are made anew when the store is used."""
+        """Copy the vectors; those that cannot be read are made again when the store is used."""
         numbers = set()
         for embedder in self._session.rows(_EMBEDDERS):
             pinned = PinnedEmbedder(*embedder)
@@ -408,7 +408,7 @@ class _Rebuild:
         return True
 
     def _reopen(self, *, attach: bool = True) -> None:
-        """Open both databases again: after a block that cannot be read, DuckDB 1.5 gives up or loops for ever."""
+        """Open both databases again: after a block that cannot be read, DuckDB 1.5 gives up or loops forever."""
         self._session.close()
         with suppress(duckdb.Error):
             self._connection.close()

@@ -75,7 +75,7 @@ def names_the_wal(message: str) -> bool:
 def length_before_damage(message: str, wal: bytes) -> int | None:
     """Return how many bytes of a log to keep that DuckDB refused with ``message``; None when it cannot be told.
 
-    The position in the message is that of an entry's content. The checksum that stands before it there proves that the
+    The position in the message is that of an entry's content. The checksum that comes before it there proves that the
     layout is the expected one. The cut is before the entry's header: zeros that stay there would be an entry again.
     """
     found = _CORRUPT.findall(message)
