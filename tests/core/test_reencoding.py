@@ -127,7 +127,8 @@ def test_the_status_says_how_many_memories_are_not_yet_found_by_words(service):
 def test_searches_know_the_new_words_of_many_memories_before_all_are_done(service, monkeypatch):
     monkeypatch.setattr(background, "_WORDS_AT_ONCE", 2)
     monkeypatch.setattr(service._background, "_words_told", 2)
-    monkeypatch.setattr("hybrid_memory.service.background.reencode", lambda store: background.reencode(store, 2))
+    reencode = background.reencode
+    monkeypatch.setattr(background, "reencode", lambda store: reencode(store, 2))
     fill(service.store, 6)
     found = []
     for _ in range(3):

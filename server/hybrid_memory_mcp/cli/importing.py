@@ -60,6 +60,11 @@ class Asked:
         return self.trusted or self.told is True
 
 
+Undo = Annotated[
+    str | None, typer.Option("--undo", metavar="ID", help="Take an import back, by its ID; `last`: the newest.")
+]
+
+
 def import_(
     path: Annotated[
         Path | None,
@@ -102,9 +107,7 @@ def import_(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come in.")] = False,
     yes: Yes = False,
-    undo: Annotated[
-        str | None, typer.Option("--undo", metavar="ID", help="Take an import back, by its ID; `last`: the newest.")
-    ] = None,
+    undo: Undo = None,
     listed: Annotated[bool, typer.Option("--list", help="Show the imports, with their IDs.")] = False,
     as_json: AsJson = False,
 ) -> None:

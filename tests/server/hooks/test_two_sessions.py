@@ -439,7 +439,7 @@ SAID = [
 def test_a_brief_has_all_of_thirteen_statements(home, service):
     first = Talk(home, "first")
     for text in SAID:
-        first.say(f"{text}.")
+        first.say(f"Remember that {text}.")
     first.hook("stop")
     context = Talk(home, "second").start()
     assert [text for text in SAID if text not in context] == []
