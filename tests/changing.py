@@ -14,4 +14,6 @@ class _Always(ChangeModel):
 
 def changes_everything(chance=0.9):
     nothing = np.zeros(1, np.float32)
-    return _Always(alone=nothing, pair=nothing, means=nothing, scales=nothing, linked=chance, hinted=0.8)
+    return _Always(
+        alone=nothing, pair=nothing, means=nothing, scales=nothing, corrected=chance, linked=chance, hinted=0.8
+    )

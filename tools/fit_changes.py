@@ -47,8 +47,8 @@ NOTES = [*sorted((TESTS / "half_years").glob("dev-*.json")), *sorted((TESTS / "l
 CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
-LINKED, HINTED = 0.5, 0.7
-"""Precision of what is shown behind what likely changed it, and of what an assistant hears of when it writes."""
+CORRECTED, LINKED, HINTED = 0.5, 0.64, 0.7
+"""Precision of what is shown behind a correction, or another statement, that likely changed it, and of what a writer hears of."""
 Array = NDArray[np.float64]
 
 
@@ -136,7 +136,9 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
     """Write each life into a store, and return what its model was asked before each statement was written."""
     found = []
     nothing = np.zeros(1, np.float32)
-    watcher = _Watcher(alone=nothing, pair=nothing, means=nothing, scales=nothing, linked=1.0, hinted=1.0)
+    watcher = _Watcher(
+        alone=nothing, pair=nothing, means=nothing, scales=nothing, corrected=1.0, linked=1.0, hinted=1.0
+    )
     for life, told in lives.items():
         clock = FakeClock(told[0].at)
         service = MemoryService(MemoryStore(clock), embedder, clock=clock, random_source=SystemRandomSource())
@@ -173,7 +175,9 @@ def fit(examples: Sequence[Example]) -> ChangeModel:
     means, scales = pairs.mean(0), pairs.std(0) + 1e-6
     weights = fitted(((pairs - means) / scales).astype(np.float64), wanted, PENALTY_PAIR)
     arrays = (one.astype(np.float32) for one in (alone, weights, means, scales))
-    return ChangeModel(**dict(zip(("alone", "pair", "means", "scales"), arrays, strict=True)), linked=1.0, hinted=1.0)
+    return ChangeModel(
+        **dict(zip(("alone", "pair", "means", "scales"), arrays, strict=True)), corrected=1.0, linked=1.0, hinted=1.0
+    )
 
 
 def _held_out(examples: Sequence[Example], rows: Array, changes: Array, repeats: Array) -> list[tuple[float, float]]:
@@ -248,7 +252,7 @@ def main() -> None:
         model = load_changes()
         examples = played(lives_of(options.check), embedder)
         chances = [model.judged(one.new, one.earlier, one.rarity) for one in examples]
-        for at in (model.linked, model.hinted):
+        for at in (model.corrected, model.linked, model.hinted):
             print(at, figures(examples, chances, at))
         if options.misses:
             _print_misses(examples, chances, model.linked)
@@ -257,15 +261,17 @@ def main() -> None:
     chances = cross_validated(examples)
     dialogues = [place for place, one in enumerate(examples) if not one.life.startswith("notes ")]
     of_dialogues = [examples[place] for place in dialogues], [chances[place] for place in dialogues]
-    linked, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in (LINKED, HINTED))
+    wanted = (CORRECTED, LINKED, HINTED)
+    corrected, linked, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in wanted)
     model = fit(examples)
     every = np.array([chance for some in chances for chance in some])
     changed = np.array([how in CHANGES for one in examples for how in one.how])
     calibration = {
+        "corrected": corrected,
         "linked": linked,
         "hinted": hinted,
         "cross_validated": {
-            f"dialogues from {at}": figures(*of_dialogues, at) for at in sorted({0.2, linked, 0.5, hinted})
+            f"dialogues from {at}": figures(*of_dialogues, at) for at in sorted({0.2, corrected, linked, hinted})
         },
         "changed_of_chance": {
             f"{low / 10:.1f}": [int(inside.sum()), round(float(changed[inside].mean()), 2)]

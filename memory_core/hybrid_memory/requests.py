@@ -56,7 +56,7 @@ class WriteRequest:
 
     ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide; ``parents`` are the memories that
     a derived statement was made from; ``pinned`` puts it at the head of each brief. An ``episode`` (of memory type short-term) was said
-    in passing: nobody decided to keep it.
+    in passing: nobody decided to keep it. ``corrects`` says that its words put something right ("no, ..."), whatever that is.
     """
 
     content: str
@@ -75,6 +75,7 @@ class WriteRequest:
     parents: tuple[MemoryId, ...] = ()
     pinned: bool = False
     episode: bool = False
+    corrects: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,10 +60,11 @@ def likely_changes(
     )
     near = earlier_statements(index, fetch, new, now)
     chances = model.judged(new, near.statements, near.rarity)
+    least = model.corrected if request.corrects else model.linked
     likely = [
         LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)
         for memory, old, chance in zip(near.memories, near.statements, chances, strict=True)
-        if chance >= model.linked and memory.id not in prepared.repeats
+        if chance >= least and memory.id not in prepared.repeats
     ]
     return sorted(likely, key=lambda one: -one.chance)
 

@@ -51,13 +51,15 @@ class ChangeModel:
     """The weights of both regressions; the last row of each is constant.
 
     ``alone`` has a column for "changes something" and one for "says it again"; ``pair`` reads the features of a pair minus ``means``,
-    divided by ``scales``. From ``linked`` on the later statement is shown before the earlier one, from ``hinted`` on who writes it is told.
+    divided by ``scales``. From ``linked`` on the later statement is shown before the earlier one, of what says that it puts something right
+    from ``corrected`` on; from ``hinted`` on who writes it is told.
     """
 
     alone: NDArray[np.float32]
     pair: NDArray[np.float32]
     means: NDArray[np.float32]
     scales: NDArray[np.float32]
+    corrected: float
     linked: float
     hinted: float
 
@@ -148,7 +150,7 @@ def load_changes() -> ChangeModel:
     with np.load(MODEL, allow_pickle=False) as held:
         arrays = {name: held[name].astype(np.float32) for name in ("alone", "pair", "means", "scales")}
     told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
-    return ChangeModel(**arrays, linked=told["linked"], hinted=told["hinted"])
+    return ChangeModel(**arrays, **{name: told[name] for name in ("corrected", "linked", "hinted")})
 
 
 def _chances(odds: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -54,6 +54,7 @@ def keep(
         occurred_at=said.occurred_at,
         supersedes=change.supersedes,
         episode=said.episode,
+        corrects=said.kind is StatementKind.CORRECTION,
     )
     return service.write(scope, request, key=key)
 

@@ -71,7 +71,7 @@ def test_how_long_ago_it_was_said_is_seen():
 
 def test_an_assistant_is_told_only_of_what_is_surer_than_what_is_shown_first():
     model = load_changes()
-    assert 0 < model.linked < model.hinted < 1
+    assert 0 < model.corrected < model.linked < model.hinted < 1
 
 
 def test_a_chance_means_what_it_says():
@@ -92,6 +92,6 @@ def test_lives_that_nothing_was_fitted_on_change_as_published(universal_cache):
     model = load_changes()
     examples = played(lives_of(sorted(CHECK.glob("check-*.jsonl"))), UniversalEmbedder(universal_cache))
     chances = [model.judged(one.new, one.earlier, one.rarity) for one in examples]
-    found = figures(examples, chances, model.linked)
+    found = figures(examples, chances, model.corrected)
     assert found["precision"] >= 0.5
     assert found["recall"] >= 0.35
