@@ -88,8 +88,8 @@ class MemoryStore(BaseStore):
         wanted = op.offset + op.limit
         if op.query and op.query.strip():
             arguments = {"session": SESSION, "query": op.query, "metadata": _levels(op.namespace_prefix)}
-            most = _ALL if op.filter else wanted
-            ranked = self._store.ask("search_items", limit=most, **arguments)["items"]
+            # All of them: those without an index come too, by their name, and are passed over.
+            ranked = self._store.ask("search_items", limit=_ALL, **arguments)["items"]
             found = [SearchItem(**_fields_of(one), score=one["score"]) for one in ranked if not _is_unindexed(one)]
         if op.filter or len(found) < wanted:
             ranks = {(one.namespace, one.key) for one in found}
