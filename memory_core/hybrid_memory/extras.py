@@ -7,10 +7,12 @@ imported before.
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 def load_extra(group: str, name: str) -> Any:
@@ -41,4 +43,6 @@ def _entry_point(group: str, name: str) -> EntryPoint:
 
 @cache
 def _offered(group: str) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # ten milliseconds, which a start without extras saves
+
     return {one.name: one for one in entry_points(group=group)}

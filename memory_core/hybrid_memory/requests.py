@@ -219,7 +219,7 @@ class GroupSort(StrEnum):
 class ReflectionGroup:
     """Memories that are worth a thought together, oldest first. ``worth`` orders the groups of a sort.
 
-    ``changed`` are earlier statements that these replaced or likely changed; ``silent`` says that nothing was told of it for long.
+    ``changed`` are earlier statements that these replaced or likely changed; ``silent`` says that nothing newer was said of it for long.
     """
 
     memories: tuple[Memory, ...]

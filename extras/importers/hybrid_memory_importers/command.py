@@ -254,7 +254,7 @@ def _working_folder(home: Path) -> Iterator[Path]:
 
 
 def _sweep(spools: Path) -> None:
-    """Remove the folders of commands that are gone: whoever is at work holds the lock in its own."""
+    """Remove the folders of commands that are gone: a command at work holds the lock in its own."""
     for folder in spools.iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue

@@ -1,6 +1,6 @@
 """`Watch`: releases connections from which nothing will come any more, although nobody closed them.
 
-A network that swallows what is sent, or a machine that is gone, answers nothing and closes nothing: whoever waits for it waits forever,
+A network that swallows what is sent, or a machine that is gone, answers nothing and closes nothing: a caller would wait forever,
 and all that wait for the same namespace with it. A statement may take its time, though, or wait for another's lock. So after a while the
 server is asked over another connection whether it still works on the statement; if it does not, or does not answer, the connection is
 shut, and the call that waits hears that it is lost.

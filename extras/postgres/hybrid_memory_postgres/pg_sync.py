@@ -116,7 +116,7 @@ _PUT_CONVERSATION = """
     INSERT INTO conversation (namespace, name, kind, last) VALUES ($1, $2, $3, $4)
     ON CONFLICT (namespace, name, kind) DO UPDATE SET last = excluded.last
 """
-# The next number must be free, whoever counted up to which.
+# The next number must be free, however far each hub has counted.
 _RAISE = """
     INSERT INTO conversation AS known (namespace, name, kind, last)
     SELECT $1, $2, $3, max(number) FROM entry WHERE namespace = $1 AND conversation = $2 AND kind = $3 HAVING count(*) > 0

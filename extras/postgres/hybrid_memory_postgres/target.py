@@ -20,7 +20,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.store.engines import read_password
 
 Conninfo: TypeAlias = str | Callable[[], str]
-"""What libpq is told for a connection: text, or what gives it again for each one, since a password may be changed while hubs run."""
+"""The parameters of a connection for libpq: text, or what gives it again for each one, since a password may be changed while hubs run."""
 
 SCHEMES = ("postgresql://", "postgres://")
 STORE = "store"
@@ -137,7 +137,7 @@ class _Address:
 
 
 def conninfo_now(conninfo: Conninfo) -> str:
-    """Return what libpq is told for a connection that is made now."""
+    """Return libpq's parameters for a connection that is made now."""
     return conninfo if isinstance(conninfo, str) else conninfo()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,29 +18,29 @@ _SHOWN = 30  # memories of a failed assertion, newest first
 _TEXT = 160  # characters of one
 
 
-class Checks:
+class Checks(ABC):
     """What a test can assert of its memory. `MemoryForTests` has all of it."""
 
     is_off: bool
 
     @property
+    @abstractmethod
     def transcript(self) -> Transcript:
         """The calls of the agent."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def memories(self) -> list[Memory]:
         """The current memories."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def former_memories(self) -> list[Memory]:
         """The memories that were forgotten, replaced or have expired."""
-        raise NotImplementedError
 
+    @abstractmethod
     def recall(self, question: str, *, limit: int | None = None) -> list[Memory]:
         """Return what a question finds."""
-        raise NotImplementedError
 
     # --- what is there
 

@@ -556,11 +556,7 @@ _ASKING_WORDS = _set(
 """Words of which a sentence has one if it may ask to be remembered."""
 
 _ENGLISH_WORDS = _set(
-    "i i'm im i've ive i'd id i'll ill we we're we've we'll my our always never please"
-    " pls plz the let's lets call calls keep answer reply"
-    " respond use write stop from in whenever when every for going don't dont is are"
-    " it's decision decided agreed settled verdict at"
-    " remind no actually scrap if team as going gonna planning hoping favourite favorite ci backend frontend website"
-    " monitoring backups wifes wife's husbands husband's moms mom's dads dad's mums mum's"
+    "i i'm im i've ive i'd i'll we we're we've we'll my our the always never please pls let's call from going moving"
+    " in henceforth as permanently by at"
 )
 """Words of which an English sentence has one if a rule may fit it."""

@@ -52,7 +52,7 @@ class ChangeModel:
 
     ``alone`` has a column for "changes something" and one for "says it again"; ``pair`` reads the features of a pair minus ``means``,
     divided by ``scales``. From ``linked`` on the later statement is shown before the earlier one, of what says that it puts something right
-    from ``corrected`` on; from ``hinted`` on who writes it is told.
+    from ``corrected`` on; from ``hinted`` on the writer hears of it.
     """
 
     alone: NDArray[np.float32]

@@ -4,7 +4,7 @@
 
 The new words are the person's, as those of an edit are, and what was said before is kept as older versions: of a merge all of them lead
 to the merged text, and the one that weighs most is the version before it; of a split the first part is the next version, and all of them
-have what was split among their parents, because one memory has one next version on all machines (`hybrid_memory_sync.settle`).
+have what was split among their parents, because one memory has one next version on all machines (the extra `sync` settles it so).
 """
 
 from __future__ import annotations

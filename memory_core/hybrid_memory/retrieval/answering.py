@@ -3,7 +3,7 @@
 Judged by the trusted memories alone: an echo of a question covers all of its words, so what a tool wrote may not tell what the user
 left open. Nothing answers where what is asked for is unknown (``unknown.py``); where none of the names that the question gives is
 anywhere, or a number, and little else of it; and where the best hits hold no more of it than the name of the subject. In doubt a hit
-above the floor answers: that a right answer stands second costs less than that a planted one comes first.
+above the floor answers: a right answer in second place costs less than that a planted one comes first.
 """
 
 from __future__ import annotations

@@ -499,7 +499,7 @@ def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
-    """Return the names that the user is told to have."""
+    """Return the names that memories give the user."""
     told = (one.memory.content for one in candidates if one.aspects & _NAME and not is_untrusted(one.memory))
     return frozenset().union(*map(user_names, told))
 

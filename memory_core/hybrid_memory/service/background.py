@@ -145,7 +145,7 @@ class BackgroundJobs:
             return change.progress()
 
     def look_at_words_again(self) -> None:
-        """Look once more for words that are to be encoded again, and read the indexes again behind it, whoever encodes them.
+        """Look once more for words that are to be encoded again, and then read the indexes again, also where another hub encodes them.
 
         To be called when the store may hold such words that it did not hold before.
         """

@@ -77,7 +77,7 @@ class WarmUp:
                 self._conversations.sweep_again(scope)
 
     def forget(self) -> None:
-        """Warm up again whoever comes next."""
+        """Warm up again for the next client."""
         self._warmed.clear()
 
     def _warm_joint(self, scope: Scope) -> None:

@@ -13,7 +13,7 @@ LINGER = "HYBRID_MEMORY_LINGER_SECONDS"
 class HubLimits:
     """Limits of one hub.
 
-    ``connections`` are clients; each has ``requests_at_once`` at work and ``requests_waiting`` behind them, then it is told to wait.
+    ``connections`` are clients; each has ``requests_at_once`` at work and ``requests_waiting`` behind them, then it has to wait.
     ``calls_of_a_client`` are the provider's threads that one client takes, so that others get their turn. After its last client
     a hub stays for ``linger_seconds``: a client that restarts, or the next command, finds the store open.
     """

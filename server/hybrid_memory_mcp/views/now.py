@@ -81,7 +81,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
 
 
 def standing(columns: MemoryColumns, now: datetime, *, newest: int, of_tier: Mapping[Tier, int]) -> Standing:
-    """Return where the memories of some columns stand; ``newest`` and ``of_tier`` say how many are named."""
+    """Return where the memories of some columns are; ``newest`` and ``of_tier`` say how many are named."""
     live = columns.visible(now)
     tier = columns.tier.values
     return Standing(

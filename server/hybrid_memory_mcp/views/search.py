@@ -301,7 +301,7 @@ class _Search:
         return {"reason": str(reason), "title": _TITLES[reason], "says": says, "count": count, "memories": some}
 
     def _notes(self, page: Mapping[str, Any]) -> list[str]:
-        """Return what a model is told alongside the memories, in a person's words."""
+        """Return what a model reads next to the memories, in a person's words."""
         notes = []
         if self.found.unknown and not self.found.offset:
             notes.append("The answer says that probably nothing is known about this, and shows what is nearest.")

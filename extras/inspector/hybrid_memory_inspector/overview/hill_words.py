@@ -129,7 +129,7 @@ def spelled(terms: Sequence[int], texts: Iterable[str], hasher: TermHasher) -> l
 
 
 def _as_written(spelling: str, text: str) -> str:
-    """Return a folded word as it is in a text, with its capitals where it never stands without."""
+    """Return a folded word as it is in a text, with its capitals where it never occurs without."""
     at = text.lower().find(spelling)
     if at < 0 or len(text.lower()) != len(text) or spelling in text:
         return spelling

@@ -273,7 +273,7 @@ def _is_common(word: str) -> bool:
 def others_named(
     texts: Iterable[tuple[str, str | None]], name: str, known: Callable[[str], bool]
 ) -> list[tuple[str, int]]:
-    """Return the names that stand in some texts alongside ``name``, and in how many, the most frequent first.
+    """Return the names that some texts hold alongside ``name``, and in how many, the most frequent first.
 
     ``known`` says whether a word of which a text leaves it open is a name.
     """

@@ -286,7 +286,7 @@ def warm_up(run: Callable[[Callable[[MemoryService], Any]], Any], scope: Scope, 
 
 
 def _look(view: View, request: ViewRequest, service: MemoryService) -> None:
-    with suppress(InvalidInput, NotFound):  # who opens this view is told
+    with suppress(InvalidInput, NotFound):  # who opens this view hears it
         view.load(service, request)
 
 

@@ -37,7 +37,7 @@ _MAX_ANSWER_BYTES = 4096
 _TIMEOUT_SECONDS = 0.5
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-_MAX_LINES = 20_000  # of a table: a flood of connections must not stop whoever reads it
+_MAX_LINES = 20_000  # of a table: a flood of connections must not stop the reader
 _FIELDS = 8
 
 Address = tuple[str, int]

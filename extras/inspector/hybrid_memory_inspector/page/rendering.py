@@ -41,7 +41,7 @@ _SHORT_NAMES = {
     "\u2060": "WJ", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\ufeff": "BOM",
 }  # fmt: skip
 _BREAKS = re.compile(r"\s+")
-_LONGEST_FOLD = 10_000  # characters laid into a page unseen; longer texts stand whole on the memory's own page
+_LONGEST_FOLD = 10_000  # characters laid into a page unseen; longer texts are whole on the memory's own page
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("See", ("now", "search", "timeline", "map")),
     ("About", ("names", "insights", "sessions")),

@@ -32,7 +32,7 @@ MAGIC = b"HMM1"
 SCALE = 32_000
 NEVER = 2**32 - 1
 _PINNED = 128
-_POINTS_SECONDS = 10.0  # whoever asks was told that there is a map, unless something was erased since
+_POINTS_SECONDS = 10.0  # the page was answered that there is a map, unless something was erased since
 COLOURS = ("topic", "age", "tier", "trust", "kind")
 
 

@@ -269,7 +269,7 @@ def _put_items(
         place = {"kind": kind, "first": first, "second": second, "number": number}
         kept.append(place | {"stamp": state.stamp, "digest": digest, "own": key in own})
     for first, second in sorted({(key[1], key[2]) for key in items if key[0] in (CONVERSATION, ENTRY)}):
-        # The next number must be free, whoever counted up to which.
+        # The next number must be free, however far each hub has counted.
         session.change(_RAISE, namespace, first, second)
         session.change(_MISSING, namespace, first, second)
     session.change(_FORGET_MANY, namespace, to_json(kept))

@@ -134,7 +134,7 @@ M004_NAMES_AND_DAYS = Migration(
 # What words tell about the user, made again together with terms, names and days.
 M005_ASPECTS = Migration(5, "aspects", ("ALTER TABLE memory ADD COLUMN aspects BIGINT DEFAULT 0",))
 
-# The key of the store's terms (`hybrid_memory.language.terms`): one row, which whoever opens the store makes where it is missing, because
+# The key of the store's terms (`hybrid_memory.language.terms`): one row, which is made at the opening where it is missing, because
 # it is drawn at random (`hybrid_memory.store.duck.term_key`).
 _TERM_KEY = ("CREATE TABLE term_key (number UBIGINT NOT NULL)",)
 

@@ -1,6 +1,6 @@
 """Whether a file that somebody gives us as a store is one: looked at from another database, where nothing in it is run.
 
-`restore` asks before anything is changed. The file is attached alongside an empty database: its macros and views stand in no search path.
+`restore` asks before anything is changed. The file is attached alongside an empty database: its macros and views are in no search path.
 """
 
 from __future__ import annotations
