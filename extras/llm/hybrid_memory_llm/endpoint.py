@@ -89,7 +89,7 @@ def ask(settings: LlmSettings, key: str | None, prompt: str, data: str, schema: 
     except ValidationError:
         raise EndpointError(f"{settings.host} did not answer as such a service does", may_cost=True) from None
     tokens = (completion.usage or {}).get("total_tokens")
-    return Reply(completion.choices[0].message.content, tokens if isinstance(tokens, int) and tokens > 0 else None)
+    return Reply(completion.choices[0].message.content, tokens if type(tokens) is int and tokens > 0 else None)
 
 
 def _sent(request: Request, settings: LlmSettings) -> bytes:

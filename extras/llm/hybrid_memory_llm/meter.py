@@ -15,7 +15,10 @@ _MOST_CONVERSATIONS = 500
 
 
 class Meter(BaseModel):
-    """Tokens ``today``, which is a ``day``, and in ``total``; what the ``last`` judgement did; of each conversation the newest id judged."""
+    """Tokens ``today``, which is a ``day``, and in ``total``; what the ``last`` judgement did.
+
+    ``judged`` has for each conversation the newest memory that was judged.
+    """
 
     day: str = ""
     today: int = Field(0, ge=0)

@@ -115,7 +115,7 @@ def _near(service: MemoryService, scope: Scope, memory: Memory) -> list[Memory]:
 
 
 def may_be_sent(service: MemoryService, memory: Memory) -> bool:
-    """Return True for a current statement of the person or their assistant that is surely theirs and holds no secret, not even a masked one."""
+    """Return True for a current statement that is surely the person's or their assistant's, and holds no secret, not even a masked one."""
     own = memory.origin in (Origin.USER, Origin.AGENT) and memory.trust is not Trust.UNTRUSTED
     pasted = (memory.source or "").endswith(BESIDE_OTHERS) and memory.trust is not Trust.CONFIRMED
     statement = memory.kind in (Kind.OBSERVATION, Kind.EPISODE) and memory.tier is not Tier.WORKING and not memory.key
