@@ -5,6 +5,7 @@ Whatever goes wrong, nothing is changed, and what was decided without a model ho
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from hashlib import blake2b
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 _PROMPT = Path(__file__).with_name("prompt.md")
+_SCHEMA = Answer.model_json_schema()
 
 
 class Judgement:
@@ -48,7 +50,7 @@ class Judgement:
         if question is None:
             return
         prompt, day = _PROMPT.read_text(encoding="utf-8"), day_of(question.asked_at)
-        most = estimate_tokens(prompt) + estimate_tokens(question.text) + ANSWER_TOKENS
+        most = ANSWER_TOKENS + sum(map(estimate_tokens, (prompt, question.text, json.dumps(_SCHEMA))))
         key = os.environ.get(self._settings.key_variable or "", "")  # noqa: TID251 - the one place where the key may be
         problem = (
             "what it may use on one day is used up" if meter.used(day) + most > self._settings.tokens_a_day else ""
@@ -67,7 +69,7 @@ class Judgement:
     def _asked(self, key: str, prompt: str, question: Question, most: int) -> tuple[int, str]:
         """Ask, do what the answer decides, and return the tokens that this took and what it did, in words."""
         try:
-            reply: Reply = ask(self._settings, key, prompt, question.text, Answer.model_json_schema())
+            reply: Reply = ask(self._settings, key, prompt, question.text, _SCHEMA)
         except EndpointError as error:
             return most if error.may_cost else 0, f"{error}; nothing was changed"
         used = reply.tokens or most

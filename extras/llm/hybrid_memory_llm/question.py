@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.changes.judging import earlier_statements
 from hybrid_memory.changes.pairs import Statement
 from hybrid_memory.language.token_estimate import estimate_tokens
-from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier, Trust
-from hybrid_memory.requests import ListRequest, MemoryState
+from hybrid_memory.model import Kind, Memory, MemoryId, Scope, Trust
+from hybrid_memory.requests import ListRequest
 from hybrid_memory.secret_detection.masking import mark, masked_memory
 from hybrid_memory.service.reads import fetch_of
-from hybrid_memory.store.listing import state_of
 from hybrid_memory.trust import BESIDE_OTHERS
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _told(service: MemoryService, scope: Scope, after: str) -> list[Memory]:
     wanted = ListRequest(session=scope.session, limit=2 * MOST_SAID)
     listed = [service.list_memories(scope, one).memories for one in (wanted, replace(wanted, kind=Kind.EPISODE))]
     found = service.revealed(scope, [one.id for page in listed for one in page if one.id > after])
-    newest = sorted((one for one in found.values() if may_be_sent(service, one)), key=lambda one: one.id, reverse=True)
+    newest = sorted((one for one in found.values() if may_be_sent(one)), key=lambda one: one.id, reverse=True)
     costs = accumulate(estimate_tokens(one.content) for one in newest)
     chosen = [one for one, cost in zip(newest[:MOST_SAID], costs, strict=False) if cost <= _SAID_TOKENS]
     return sorted(chosen, key=lambda one: (one.occurred_at or one.created_at, one.id))
@@ -111,17 +110,13 @@ def _near(service: MemoryService, scope: Scope, memory: Memory) -> list[Memory]:
     )
     found = earlier_statements(index, fetch_of(service.store, scope), new, service.now()).memories
     others = (one for one in found if one.id != memory.id and one.namespace == memory.namespace)
-    return [one for one in others if may_be_sent(service, one)][:_NEAR]
+    return [one for one in others if may_be_sent(one)][:_NEAR]
 
 
-def may_be_sent(service: MemoryService, memory: Memory) -> bool:
-    """Return True for a current statement that is surely the person's or their assistant's, and holds no secret, not even a masked one."""
-    own = memory.origin in (Origin.USER, Origin.AGENT) and memory.trust is not Trust.UNTRUSTED
+def may_be_sent(memory: Memory) -> bool:
+    """Return True for a statement that is surely the person's or their assistant's, and holds no secret, not even a masked one."""
     pasted = (memory.source or "").endswith(BESIDE_OTHERS) and memory.trust is not Trust.CONFIRMED
-    statement = memory.kind in (Kind.OBSERVATION, Kind.EPISODE) and memory.tier is not Tier.WORKING and not memory.key
-    current = state_of(memory, service.now()) is MemoryState.CURRENT
-    return own and not pasted and statement and current and not _has_secret(memory)
-
-
-def _has_secret(memory: Memory) -> bool:
-    return masked_memory(memory) is not memory or _MASKED in memory.content
+    statement = memory.kind in (Kind.OBSERVATION, Kind.EPISODE) and not memory.key
+    own = memory.trust is not Trust.UNTRUSTED and not pasted
+    secret = masked_memory(memory) is not memory or _MASKED in memory.content
+    return own and statement and not secret
