@@ -87,6 +87,14 @@ def test_a_service_that_never_answers_is_given_up_and_may_have_cost_something(sa
     assert " 0 of" not in said.state
 
 
+def test_a_service_that_hangs_up_may_have_cost_something(said, endpoint):
+    endpoint.silent = True
+    endpoint.over.set()
+    said.end()
+    assert last(said) == f"127.0.0.1 cannot be reached; {NOTHING}"
+    assert " 0 of" not in said.state
+
+
 def test_an_answer_whose_end_does_not_come_is_given_up(said, endpoint, monkeypatch):
     """Each part of it comes in time."""
     moments = iter([0.0, 61.0])
@@ -154,6 +162,19 @@ def test_without_a_key_nothing_is_sent_where_one_is_named(said, endpoint, monkey
     assert (
         last(said) == "the variable that key_variable names is not set where the memory's server runs; nothing was sent"
     )
+
+
+def test_a_key_that_no_header_can_hold_is_no_crash(said, endpoint, monkeypatch):
+    monkeypatch.setenv("SHOP_KEY", "sk-1\r\nX-Evil: 1")
+    said.configure(base_url=endpoint.url, key_variable="SHOP_KEY")
+    said.end()
+    assert (endpoint.asked, last(said)) == ([], f"127.0.0.1 cannot be reached; {NOTHING}")
+
+
+def test_a_machine_of_the_own_network_is_asked_past_the_proxy(said, endpoint, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    said.end()
+    assert len(endpoint.asked) == 1
 
 
 def test_a_key_is_sent_to_nobody_who_needs_none(said, endpoint):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
-from typing import TYPE_CHECKING, Any
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any, cast
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory_llm.settings import is_near
 
 if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
     from hybrid_memory_llm.settings import LlmSettings
 
 ANSWER_TOKENS = 1_500
@@ -82,12 +84,13 @@ def ask(settings: LlmSettings, key: str | None, prompt: str, data: str, schema: 
         error.close()
         problem = _PROBLEMS.get(error.code, "it cannot serve this now")
         raise EndpointError(f"{settings.host} answers {error.code}: {problem}", may_cost=False) from None
-    except (URLError, TimeoutError, OSError, HTTPException) as error:
-        late = isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
-        problem = f"gave no answer in {settings.seconds:g} seconds" if late else "cannot be reached"
-        raise EndpointError(f"{settings.host} {problem}", may_cost=late) from None
     except ValidationError:
         raise EndpointError(f"{settings.host} did not answer as such a service does", may_cost=True) from None
+    except (OSError, HTTPException, ValueError) as error:  # ValueError: the key is none that a header can hold
+        late = isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
+        problem = f"gave no answer in {settings.seconds:g} seconds" if late else "cannot be reached"
+        unsent = isinstance(error, URLError | ValueError)
+        raise EndpointError(f"{settings.host} {problem}", may_cost=not unsent) from None
     tokens = (completion.usage or {}).get("total_tokens")
     return Reply(completion.choices[0].message.content, tokens if type(tokens) is int and tokens > 0 else None)
 
@@ -95,17 +98,12 @@ def ask(settings: LlmSettings, key: str | None, prompt: str, data: str, schema: 
 def _sent(request: Request, settings: LlmSettings) -> bytes:
     """Send a request and return the body of the answer; the whole of it has to come in time."""
     deadline = time.monotonic() + settings.seconds
-    response: HTTPResponse
-    with _opener(settings).open(request, timeout=settings.seconds) as response:
-        found = b""
+    # What stays on this machine or in its network goes past the proxy that the variables name.
+    opener = build_opener(_NoRedirects(), *([ProxyHandler({})] if is_near(settings.host) else []))
+    found, response = b"", cast("HTTPResponse", opener.open(request, timeout=settings.seconds))
+    with response:
         while len(found) <= _MOST_BYTES and (chunk := response.read1(1 << 16)):
             found += chunk
             if time.monotonic() > deadline:
                 raise TimeoutError
     return found
-
-
-def _opener(settings: LlmSettings) -> OpenerDirector:
-    handlers = [_NoRedirects()]
-    # What stays on this machine or in its network goes past the proxy that the variables name.
-    return build_opener(*handlers, ProxyHandler({})) if is_near(settings.host) else build_opener(*handlers)
