@@ -108,6 +108,7 @@ def test_where_nobody_listens_nothing_is_changed(said, endpoint):
     endpoint.close()
     said.end()
     assert last(said) == f"127.0.0.1 cannot be reached; {NOTHING}"
+    assert " 0 of" in said.state
 
 
 @pytest.mark.parametrize(
