@@ -14,6 +14,7 @@ from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 ENGLISH = "english"
+ENGLISH_CODE = "en"
 
 
 CHARACTER_LANGUAGES = ("chinese", "japanese", "korean")
@@ -37,6 +38,18 @@ def all_function_words() -> frozenset[str]:
 def languages() -> tuple[str, ...]:
     """Return the languages other than English that are told apart and have a stemmer."""
     return tuple(sorted({*_codes()} - {ENGLISH, *CHARACTER_LANGUAGES}))
+
+
+@functools.cache
+def letter_codes() -> tuple[str, ...]:
+    """Return the codes in the lexicon of languages with letters, but English."""
+    return tuple(code for name, code in _codes().items() if name not in (ENGLISH, *CHARACTER_LANGUAGES))
+
+
+@functools.cache
+def character_codes() -> tuple[str, ...]:
+    """Return the codes in the lexicon of `CHARACTER_LANGUAGES`."""
+    return tuple(code for name, code in _codes().items() if name in CHARACTER_LANGUAGES)
 
 
 @functools.cache

@@ -63,7 +63,7 @@ def marks(name: str) -> Marks:
     words, beginnings, characters = (
         lexicon.words(f"aspects.{name}.{part}") for part in ("words", "beginnings", "characters")
     )
-    phrases = lexicon.lines(f"aspects.{name}.phrases")
+    phrases = lexicon.phrases(f"aspects.{name}.phrases")
     triggers = {
         *words,
         *(beginning[:BEGINNING_LETTERS] for beginning in beginnings),

@@ -337,7 +337,7 @@ def _deed(sentence: Sentence) -> int | None:
 
 
 def _is_excepted(sentence: Sentence, name: str) -> bool:
-    return any(f" {phrase} " in sentence.flat for phrase in lexicon.lines(f"aspects.{name}.not_phrases"))
+    return any(f" {phrase} " in sentence.flat for phrase in lexicon.phrases(f"aspects.{name}.not_phrases"))
 
 
 def _tells_profession(sentence: Sentence) -> bool:

@@ -100,7 +100,7 @@ def _sorted_vocabulary() -> list[str]:
 @functools.cache
 def _nicknames() -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for group in (frozenset(line.split()) for line in lexicon.lines("names.nicknames")):
+    for group in (frozenset(line.split()) for line in lexicon.phrases("names.nicknames")):
         for name in group:
             found[name] = found.get(name, frozenset()) | group
     return found

@@ -98,7 +98,7 @@ def _word_weights(words: Sequence[str]) -> tuple[float, ...]:
 
     def contains(single: str, phrases: str = "") -> bool:
         return not vocabulary.isdisjoint(lexicon.words(f"importance.{single}")) or any(
-            f" {phrase} " in flat for phrase in lexicon.lines(f"importance.{phrases}")
+            f" {phrase} " in flat for phrase in lexicon.phrases(f"importance.{phrases}")
         )
 
     return (

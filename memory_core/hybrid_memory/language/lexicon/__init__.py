@@ -3,10 +3,11 @@
 An entry goes by its table and its key, as "calendar.months". What a reader does not limit to some languages, by their codes, is that of
 all languages together, in the order of their files' ``language.order``. To add a language, add a file: CONTRIBUTING.md tells what is in it.
 
-An entry is one of these. `words`: words between blanks. `lines`: a phrase a line. `meanings`: a meaning, a colon, and phrases between
-commas. `places`: names in their order, those of one place between slashes, "-" for none. `pattern`: an alternative of a regular
-expression a line; an indented line goes on with the one before. In an alternative ``<table.key>`` stands for the alternatives of
-another entry of the language, ``<NAME>`` for those of ``parts.name``, ``<table.key*>`` for the words of one, the longest first.
+An entry is one of these. `words`: words between blanks. `phrases`: between commas, or on lines. `meanings`: lines with a meaning, a
+colon, and phrases between commas. `places`: names in their order, those of one place between slashes, "-" for none. `pattern`:
+alternatives of a regular expression, on lines or between bars; an indented line goes on with the one before. There ``<table.key>`` stands
+for the alternatives of another entry of the language, ``<NAME>`` for those of ``parts.name``, ``<table.key*>`` for the words of one, the
+longest first.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def words(key: str, *some: str) -> frozenset[str]:
 
 
 @functools.cache
-def lines(key: str, *some: str) -> tuple[str, ...]:
-    """Return the lines of an entry, each once."""
-    return tuple(dict.fromkeys(line for _, text in texts(key, *some) for line in _lines(text)))
+def phrases(key: str, *some: str) -> tuple[str, ...]:
+    """Return the phrases of an entry, each once."""
+    found = (phrase for _, text in texts(key, *some) for line in _lines(text) for phrase in line.split(", "))
+    return tuple(dict.fromkeys(found))
 
 
 @functools.cache
@@ -57,9 +59,10 @@ def meanings(key: str, *some: str) -> Mapping[str, str]:
     """Return what each phrase of an entry means."""
     return {
         phrase: meaning
-        for line in lines(key, *some)
-        for meaning, _, phrases in [line.partition(": ")]
-        for phrase in phrases.split(", ")
+        for _, text in texts(key, *some)
+        for line in _lines(text)
+        for meaning, _, said in [line.partition(": ")]
+        for phrase in said.split(", ")
     }
 
 
@@ -96,9 +99,14 @@ def tables(key: str) -> tuple[str, ...]:
     )
 
 
-def any_of(phrases: Iterable[str]) -> str:
+def filled(source: str, code: str) -> str:
+    """Return an expression with the entries of a language that it names."""
+    return _PLACEHOLDER.sub(functools.partial(_filled, code), source)
+
+
+def any_of(some: Iterable[str]) -> str:
     """Return an expression for one of some phrases, the longest first."""
-    return f"(?:{'|'.join(re.escape(one) for one in sorted(phrases, key=lambda one: (-len(one), one)))})"
+    return f"(?:{'|'.join(re.escape(one) for one in sorted(some, key=lambda one: (-len(one), one)))})"
 
 
 def _lines(text: str) -> list[str]:
@@ -107,7 +115,7 @@ def _lines(text: str) -> list[str]:
 
 def _alternatives(code: str, text: str) -> Iterator[str]:
     for line in _lines(_CONTINUED.sub("", text)):
-        yield _PLACEHOLDER.sub(functools.partial(_filled, code), line)
+        yield filled(line, code)
 
 
 def _filled(code: str, found: re.Match[str]) -> str:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hybrid_memory.language import lexicon
-from hybrid_memory.language.languages import CHARACTER_LANGUAGES, language_of
+from hybrid_memory.language.languages import character_codes, language_of, letter_codes
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 
 @functools.cache
 def foreign_months() -> Mapping[str, int]:
     """Return the numbers of months by their names, and where the ending changes in a date by that form; from 1."""
-    return lexicon.places("calendar.months", *_codes(), first=1)
+    return lexicon.places("calendar.months", *letter_codes(), first=1)
 
 
 @functools.cache
@@ -32,24 +32,19 @@ def dense_phrases() -> str:
     return lexicon.any_of(_dense())
 
 
-def _codes(*, dense: bool = False) -> tuple[str, ...]:
-    named = dict(lexicon.texts("language.name"))
-    return tuple(code for code in named if code != "en" and (named[code] in CHARACTER_LANGUAGES) == dense)
-
-
 @functools.cache
 def _phrases() -> Mapping[str, str]:
-    return lexicon.meanings("time.phrases", *_codes())
+    return lexicon.meanings("time.phrases", *letter_codes())
 
 
 @functools.cache
 def _dense() -> Mapping[str, str]:
-    return lexicon.meanings("time.phrases", *_codes(dense=True))
+    return lexicon.meanings("time.phrases", *character_codes())
 
 
 @functools.cache
 def _weekdays() -> Mapping[str, int]:
-    return lexicon.places("calendar.weekdays", *_codes())
+    return lexicon.places("calendar.weekdays", *letter_codes())
 
 
 @functools.cache

@@ -141,7 +141,7 @@ _LETTERS = LazyPattern(r"[^\W\d_]+")
 def _may_hold_day_pattern() -> str:
     months, short = (lexicon.places(f"calendar.{key}", "en") for key in ("months", "short_months"))
     days, short_days = (lexicon.places(f"calendar.{key}", "en") for key in ("weekdays", "short_weekdays"))
-    names = "|".join([*months, *days, *lexicon.lines("time.day_names", "en")])
+    names = "|".join([*months, *days, *lexicon.phrases("time.day_names", "en")])
     return (
         rf"\b(?:{names}|\d\d?(?:st|nd|rd|th)?[-\s]{lexicon.any_of(short)}\b|{lexicon.any_of(short)}\.?\s\d"
         rf"|{lexicon.any_of(short_days)}\b"
@@ -157,6 +157,6 @@ _MAY_HOLD_DAY = LazyPattern(_may_hold_day_pattern)
 @functools.cache
 def _heads() -> frozenset[str]:
     """Return words in lower case of which one is in every text with a day that is not in digits."""
-    named = " ".join(lexicon.lines("time.day_names", "en")).split()
+    named = " ".join(lexicon.phrases("time.day_names", "en")).split()
     plain = ("days", "week", "weeks", "month", "months", "valentines", "patricks")
     return frozenset([*named, *MONTHS, *WEEKDAYS, *foreign_months(), *foreign_words(), *plain]) - {"new", "good"}
