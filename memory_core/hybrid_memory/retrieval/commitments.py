@@ -12,6 +12,7 @@ from functools import lru_cache
 from hybrid_memory.language import lexicon
 from hybrid_memory.language.languages import function_words
 from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.names import calendar_names
 from hybrid_memory.language.text import words
 from hybrid_memory.model import Memory, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in
@@ -157,7 +158,6 @@ def _month_beginnings() -> str:
 
 @lru_cache(maxsize=1)
 def _no_objects() -> frozenset[str]:
-    days = (
-        name for key in ("months", "weekdays") for name in lexicon.places(f"calendar.{key}", "en", "de", "fr", "es")
-    )
-    return function_words() | lexicon.words("commitments.silent") | frozenset(map(fold, days))
+    # Of other languages months are names too: Julio, Mars.
+    months, days = calendar_names("months", "en", "de"), calendar_names("weekdays", "en", "de", "fr", "es")
+    return function_words() | lexicon.words("commitments.silent") | frozenset(map(fold, months | days))

@@ -223,9 +223,9 @@ _TENSE = LazyPattern(
 @functools.cache
 def calendar_words() -> frozenset[str]:
     """Return names of months and days of the week, in languages that write them with a capital."""
-    # "May" is a verb too.
+    # "may" is a verb too, and "Mar" a sea.
     short = calendar_names("short_months", "en") | calendar_names("short_weekdays", "en")
-    return (calendar_names("months", "en", "de") | calendar_names("weekdays", "en", "de") | short) - {"may"}
+    return (calendar_names("months", "en", "de") | calendar_names("weekdays", "en", "de") | short) - {"may", "mar"}
 
 
 @functools.cache

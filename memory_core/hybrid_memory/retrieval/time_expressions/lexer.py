@@ -18,18 +18,26 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.time_expressions.calendar_math import Parsed
 
 
-MONTHS = lexicon.places("calendar.months", "en", first=1) | lexicon.places("calendar.short_months", "en", first=1)
+MONTHS = {
+    name: number
+    for key in ("calendar.months", "calendar.short_months")
+    for name, number in lexicon.places(key, "en", first=1).items()
+}
 CLEAR_MONTHS = lexicon.words("calendar.clear_months", "en")
 """The months that are neither another word nor a person's name."""
-WEEKDAYS = lexicon.places("calendar.weekdays", "en") | lexicon.places("calendar.short_weekdays", "en")
+WEEKDAYS = {
+    name: number
+    for key in ("calendar.weekdays", "calendar.short_weekdays")
+    for name, number in lexicon.places(key, "en").items()
+}
 DOUBTFUL_DAYS = lexicon.words("calendar.doubtful_weekdays", "en")
 SEASONS = lexicon.meanings("calendar.seasons", "en")
 UNITS = {name + ending: name for name in lexicon.words("calendar.units", "en") for ending in ("", "s")}
 CALENDAR_UNITS = lexicon.words("calendar.long_units", "en")
-NUMBERS = lexicon.places("numbers.counts", "en", first=1) | {
+NUMBERS = dict(lexicon.places("numbers.counts", "en", first=1)) | {
     word: number * 10 for word, number in lexicon.places("numbers.tens", "en", first=3).items()
 }
-ORDINALS = lexicon.places("numbers.ranks", "en", first=1) | dict.fromkeys(lexicon.words("numbers.last", "en"), -1)
+ORDINALS = dict(lexicon.places("numbers.ranks", "en", first=1)) | dict.fromkeys(lexicon.words("numbers.last", "en"), -1)
 VAGUE_COUNTS = {
     word: (int(low), int(high))
     for word, counts in lexicon.meanings("numbers.vague", "en").items()

@@ -159,4 +159,4 @@ def _heads() -> frozenset[str]:
     """Return words in lower case of which one is in every text with a day that is not in digits."""
     named = " ".join(lexicon.phrases("time.day_names", "en")).split()
     plain = ("days", "week", "weeks", "month", "months", "valentines", "patricks")
-    return frozenset([*named, *MONTHS, *WEEKDAYS, *foreign_months(), *foreign_words(), *plain]) - {"new", "good"}
+    return frozenset([*named, *MONTHS, *WEEKDAYS, *foreign_months(), *foreign_words(), *plain]) - {"new", "day", "good"}
