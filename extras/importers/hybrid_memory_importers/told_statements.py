@@ -26,7 +26,7 @@ from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory_importers import not_statements
 from hybrid_memory_importers.not_statements_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
-from hybrid_memory_importers.told_statements_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
+from hybrid_memory_importers.told_statements_words import INTRODUCES, LABELLED, SETS_A_SCENE, personal_words
 
 # Set by hand.
 _LONGEST = 1_000  # characters of a statement
@@ -193,7 +193,7 @@ class _Reading:
         self._known = list(statements_of([one for one in stripped if one.raw], turn))
         self._introduces = any(INTRODUCES.search(one.low) is not None for one in whole)
         self._alone = len(whole) <= _FEW_SENTENCES or (
-            len(whole) < _PASTED_SENTENCES and any(not PERSONAL_WORDS.isdisjoint(one.words) for one in whole)
+            len(whole) < _PASTED_SENTENCES and any(not personal_words().isdisjoint(one.words) for one in whole)
         )
 
     def read(self) -> None:
