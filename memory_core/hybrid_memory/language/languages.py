@@ -1,7 +1,8 @@
 """Languages of texts: which one a text is in, its function words, and the stems of its words. Pure; no model, no dictionary.
 
-A language goes by its Snowball name (https://snowballstem.org). Function words and letters tell it; where they do not, a text
-counts as English, which costs little: a memory has the English stems of its words in any case (`hybrid_memory.language.text.terms`).
+A language goes by its Snowball name (https://snowballstem.org) if it has a stemmer there. Function words and letters tell it; where
+they do not, a text counts as English, which costs little: a memory has the English stems of its words in any case
+(`hybrid_memory.language.text.terms`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from hybrid_memory.language.lazy_pattern import LazyPattern
 
 ENGLISH = "english"
 ENGLISH_CODE = "en"
-
-
+"""The file of English in the lexicon."""
 CHARACTER_LANGUAGES = ("chinese", "japanese", "korean")
 """The languages that are told by their characters and have no stemmer: to `language_of` they are English."""
 
@@ -36,7 +36,7 @@ def all_function_words() -> frozenset[str]:
 
 @functools.cache
 def languages() -> tuple[str, ...]:
-    """Return the languages other than English that are told apart and have a stemmer."""
+    """Return the languages other than English that `language_of` tells apart."""
     return tuple(sorted({*_codes()} - {ENGLISH, *CHARACTER_LANGUAGES}))
 
 
@@ -148,11 +148,14 @@ def character_language(text: str) -> str | None:
 def stemmer(language: str) -> Callable[[str], str]:
     """Return the function that gives the stem of a word in lower case, with its accents where the language has them.
 
-    In German "ae", "oe" and "ue" are the umlauts that they are often written for.
+    In German "ae", "oe" and "ue" are the umlauts that they are often written for. In a language without a stemmer each word is its stem.
     """
     from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]  # it has no stubs
 
-    stem: Callable[[str], str] = SnowballStemmer(language).stem_word
+    try:
+        stem: Callable[[str], str] = SnowballStemmer(language).stem_word
+    except ValueError:
+        return str
     if language == "german":
         return lambda word: stem(_UMLAUT.sub(_as_umlaut, word))
     return stem
