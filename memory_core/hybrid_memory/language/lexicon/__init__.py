@@ -1,4 +1,4 @@
-"""The words of languages: one TOML file a language, all of them read at the first question.
+"""The words of languages: one TOML file for each language, read once, when an entry of it is first asked for.
 
 An entry goes by its table and its key, as "calendar.months". What a reader does not limit to some languages, by their codes, is that of
 all languages together, in the order of their files' ``language.order``. To add a language, add a file: CONTRIBUTING.md tells what is in it.
