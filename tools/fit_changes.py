@@ -1,7 +1,8 @@
 """Fit the model that says which earlier statement a new one changes (``changes/pairs.py``).
 
 It learns from lives, played in order of time into a store of memory: the dialogues in ``tools/dialogues``, whose authors marked what
-changes what, and stores of notes with questions, of whose answers the stale ones were changed by the current one.
+changes what; the diaries, notes and logs in ``tools/streams``, where one statement in fifteen changes an earlier one and many resemble
+each other; and stores of notes with questions, of whose answers the stale ones were changed by the current one.
 
     uv run python -m tools.fit_changes                       fits it, writes the model and its calibration
     uv run python -m tools.fit_changes --check FILE ...      measures the committed one on lives that nothing was fitted on
@@ -15,7 +16,7 @@ import argparse
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ from hybrid_memory.changes.pairs import (
     MODEL,
     ChangeModel,
     Statement,
+    Usual,
     features_alone,
     load_changes,
     pair_features,
@@ -44,6 +46,7 @@ from hybrid_memory.testing import FakeClock
 
 TESTS = Path(__file__).parents[1] / "tests" / "data"
 NOTES = [*sorted((TESTS / "half_years").glob("dev-*.json")), *sorted((TESTS / "lives").glob("dev-*.json"))]
+STREAMS = Path(__file__).with_name("streams")
 CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
@@ -71,6 +74,7 @@ class Example:
     new: Statement
     earlier: list[Statement]
     rarity: dict[int, float]
+    usual: Usual
     how: list[str]
     wanted: int
 
@@ -124,12 +128,14 @@ def _moment(written: str) -> datetime:
 class _Watcher(ChangeModel):
     """Notes what the product asks its model, and finds no change."""
 
-    def judged(self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float]) -> list[float]:
+    def judged(
+        self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], usual: Usual
+    ) -> list[float]:
         """Note a new statement and the earlier ones near to it."""
-        self.seen.append((new, list(earlier), dict(rarity)))
+        self.seen.append((new, list(earlier), dict(rarity), usual))
         return [0.0] * len(earlier)
 
-    seen: ClassVar[list[tuple[Statement, list[Statement], dict[int, float]]]] = []
+    seen: ClassVar[list[tuple[Statement, list[Statement], dict[int, float], Usual]]] = []
 
 
 def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> list[Example]:
@@ -154,9 +160,9 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
                 ),
             )
             wanted = sum(how in CHANGES for how in one.changes.values())
-            for new, earlier, rarity in _Watcher.seen:
+            for new, earlier, rarity, usual in _Watcher.seen:
                 how = [one.changes.get(name_of.get(other.text, ""), "") for other in earlier]
-                found.append(Example(life, new, earlier, rarity, how, wanted))
+                found.append(Example(life, new, earlier, rarity, usual, how, wanted))
             name_of[one.text] = one.name
         service.close()
     return found
@@ -195,7 +201,7 @@ def _folds(examples: Sequence[Example]) -> NDArray[np.int64]:
 
 
 def _pairs(one: Example, sound: tuple[float, float]) -> NDArray[np.float32]:
-    return pair_features(one.new, one.earlier, one.rarity, sound)
+    return pair_features(one.new, one.earlier, one.rarity, one.usual, sound)
 
 
 def cross_validated(examples: Sequence[Example]) -> list[list[float]]:
@@ -206,7 +212,7 @@ def cross_validated(examples: Sequence[Example]) -> list[list[float]]:
         model = fit([one for one, of in zip(examples, fold, strict=True) if of != held])
         for place in np.flatnonzero(fold == held).tolist():
             one = examples[place]
-            chances[place] = model.judged(one.new, one.earlier, one.rarity)
+            chances[place] = model.judged(one.new, one.earlier, one.rarity, one.usual)
     return chances
 
 
@@ -251,16 +257,17 @@ def main() -> None:
     if options.check:
         model = load_changes()
         examples = played(lives_of(options.check), embedder)
-        chances = [model.judged(one.new, one.earlier, one.rarity) for one in examples]
+        chances = [model.judged(one.new, one.earlier, one.rarity, one.usual) for one in examples]
         for at in (model.corrected, model.linked, model.hinted):
             print(at, figures(examples, chances, at))
         if options.misses:
             _print_misses(examples, chances, model.linked)
         return
-    examples = played(lives_of([*sorted(DIALOGUES.glob("*.jsonl")), *NOTES]), embedder)
+    examples = played(lives_of([*sorted(DIALOGUES.glob("*.jsonl")), *sorted(STREAMS.glob("*.jsonl")), *NOTES]), embedder)
     chances = cross_validated(examples)
-    dialogues = [place for place, one in enumerate(examples) if not one.life.startswith("notes ")]
-    of_dialogues = [examples[place] for place in dialogues], [chances[place] for place in dialogues]
+    streams = {path.stem for path in STREAMS.glob("*.jsonl")}
+    of_streams = _only(examples, chances, lambda life: life in streams)
+    of_dialogues = _only(examples, chances, lambda life: life not in streams and not life.startswith("notes "))
     wanted = (CORRECTED, LINKED, HINTED)
     corrected, linked, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in wanted)
     model = fit(examples)
@@ -271,7 +278,9 @@ def main() -> None:
         "linked": linked,
         "hinted": hinted,
         "cross_validated": {
-            f"dialogues from {at}": figures(*of_dialogues, at) for at in sorted({0.2, corrected, linked, hinted})
+            f"{name} from {at}": figures(*some, at)
+            for name, some in (("dialogues", of_dialogues), ("streams", of_streams))
+            for at in sorted({0.2, corrected, linked, hinted})
         },
         "changed_of_chance": {
             f"{low / 10:.1f}": [int(inside.sum()), round(float(changed[inside].mean()), 2)]
@@ -282,6 +291,13 @@ def main() -> None:
     np.savez(MODEL, alone=model.alone.astype(np.float16), pair=model.pair, means=model.means, scales=model.scales)
     CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")
     print(CALIBRATION.read_text(encoding="utf-8"))
+
+
+def _only(
+    examples: Sequence[Example], chances: Sequence[Sequence[float]], of: Callable[[str], bool]
+) -> tuple[list[Example], list[Sequence[float]]]:
+    places = [place for place, one in enumerate(examples) if of(one.life)]
+    return [examples[place] for place in places], [chances[place] for place in places]
 
 
 def _print_misses(examples: Sequence[Example], chances: Sequence[Sequence[float]], at: float) -> None:

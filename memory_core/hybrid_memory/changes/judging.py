@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.changes.pairs import ChangeModel, Statement
+from hybrid_memory.changes.pairs import ChangeModel, Statement, Usual
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin
 
 if TYPE_CHECKING:
@@ -36,11 +36,12 @@ class LikelyChange:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The ``memories`` that a new statement may change, as the model sees them, and how rare each of their terms is (0..1)."""
+    """The ``memories`` that a new statement may change, as the model sees them, how rare each of their terms is (0..1), `Usual` cosines."""
 
     memories: tuple[Memory, ...]
     statements: tuple[Statement, ...]
     rarity: Mapping[int, float]
+    usual: Usual
 
 
 def likely_changes(
@@ -59,7 +60,7 @@ def likely_changes(
         session=prepared.session,
     )
     near = earlier_statements(index, fetch, new, now)
-    chances = model.judged(new, near.statements, near.rarity)
+    chances = model.judged(new, near.statements, near.rarity, near.usual)
     least = model.corrected if request.corrects else model.linked
     likely = [
         LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)
@@ -96,4 +97,4 @@ def earlier_statements(index: NamespaceIndex, fetch: Fetch, new: Statement, now:
         if at <= new.at:
             kept.append(memory)
             statements.append(Statement(text=memory.content, vector=vector, terms=terms, at=at, session=memory.session))
-    return Near(tuple(kept), tuple(statements), found.rarity)
+    return Near(tuple(kept), tuple(statements), found.rarity, found.usual)

@@ -31,8 +31,14 @@ CALIBRATION = MODEL.with_suffix(".json")
 _VECTOR_WEIGHT = 3.0  # so that the penalty of the fit weighs a vector as it does the shape
 _MOST_WORDS = 20  # of a statement; what is longer counts as long
 _MOST_RARITY = 3.0
+_LEAST_SPREAD = 0.05  # of cosines; a few statements that lie closer together do not tell what is usual
+_MOST_DEVIATIONS = 6.0
 _FIGURES = LazyPattern(r"\d+")
 _NAME = LazyPattern(r"(?:(?<=[^.!?\s] )|^)[A-ZÀ-ÖØ-Þ][\w-]+")
+
+
+Usual = tuple[float, float]
+"""Mean and standard deviation of the cosines of all statements of a store with a new one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +69,16 @@ class ChangeModel:
     linked: float
     hinted: float
 
-    def judged(self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float]) -> list[float]:
+    def judged(
+        self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], usual: Usual
+    ) -> list[float]:
         """Return for each earlier statement the chance (0..1) that the new one changes it.
 
         ``earlier`` are those nearest to it by vector and words; ``rarity`` tells of a term how few memories hold it, 0..1.
         """
         if not earlier:
             return []
-        rows = (pair_features(new, earlier, rarity, self.sounds_like(new)) - self.means) / self.scales
+        rows = (pair_features(new, earlier, rarity, usual, self.sounds_like(new)) - self.means) / self.scales
         return [float(one) for one in _chances(rows @ self.pair[:-1] + self.pair[-1])]
 
     def sounds_like(self, new: Statement) -> tuple[float, float]:
@@ -92,10 +100,15 @@ def features_alone(new: Statement) -> NDArray[np.float32]:
 
 
 def pair_features(
-    new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], sounds: tuple[float, float]
+    new: Statement,
+    earlier: Sequence[Statement],
+    rarity: Mapping[int, float],
+    usual: Usual,
+    sounds: tuple[float, float],
 ) -> NDArray[np.float32]:
     """Return (earlier statements, features) float32: what the second regression reads."""
     change, repeats = sounds
+    mean, spread = usual[0], max(usual[1], _LEAST_SPREAD)
     cosines = np.array([one.vector @ new.vector for one in earlier], np.float32)
     shared = [new.terms & one.terms for one in earlier]
     weights = np.array([sum(rarity.get(term, 0.0) for term in one) for one in shared], np.float32)
@@ -139,6 +152,8 @@ def pair_features(
                 change / (1 + by_vector[place]),
                 by_vector[place] == 0,
                 here * change,
+                min((cosine - mean) / spread, _MOST_DEVIATIONS) / _MOST_DEVIATIONS,
+                mean,
             )
         )
     return np.array(rows, np.float32)

@@ -28,15 +28,19 @@ _FEW_MEMORIES = 500  # that hold a word, which finds them however large a share 
 
 @dataclass(frozen=True, slots=True)
 class NearStatements:
-    """Statements near to another one: ``vectors`` (statements, values), their ``terms``, and how rare each term is (0..1)."""
+    """Statements near to another one: ``vectors`` (statements, values), their ``terms``, and how rare each term is (0..1).
+
+    ``usual``: mean and standard deviation of the cosines of all statements with that one.
+    """
 
     ids: tuple[MemoryId, ...]
     vectors: NDArray[np.float32]
     terms: tuple[frozenset[int], ...]
     rarity: Mapping[int, float]
+    usual: tuple[float, float]
 
 
-NO_STATEMENTS = NearStatements((), np.zeros((0, 0), np.float32), (), {})
+NO_STATEMENTS = NearStatements((), np.zeros((0, 0), np.float32), (), {}, (0.0, 1.0))
 
 
 def near_statements(
@@ -56,7 +60,9 @@ def near_statements(
     rows = np.array(list(dict.fromkeys(found)), np.intp)
     held = [frozenset(one.tolist()) for one in lexical.terms_of_rows(rows)]
     rarity |= _rarity(lexical, {term for one in held for term in one} - rarity.keys())
-    return NearStatements(tuple(columns.ids.ids_of(rows)), matrix.gather(rows), tuple(held), rarity)
+    cosines = matrix.scores(vector, matrix.sample(stated))
+    usual = (float(cosines.mean()), float(cosines.std())) if len(cosines) else NO_STATEMENTS.usual
+    return NearStatements(tuple(columns.ids.ids_of(rows)), matrix.gather(rows), tuple(held), rarity, usual)
 
 
 def _rarity(lexical: LexicalIndex, terms: Collection[int]) -> dict[int, float]:
