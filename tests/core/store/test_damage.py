@@ -67,7 +67,7 @@ def test_a_journal_that_ends_early_beside_a_damaged_log_is_used_and_the_loss_is_
     path = lay_out(home, files)
     found = opened(path, template)
     assert found.state == WRITES - 1
-    assert "how many cannot be told" in found.notices[0]
+    assert "the newest 1 acknowledged write is missing" in found.notices[0]
 
 
 @pytest.mark.slow
@@ -88,6 +88,21 @@ def test_the_files_as_they_were_found_are_in_quarantine(template, home):
         LOG: files[LOG],
         JOURNAL: files[JOURNAL],
     }
+
+
+def test_without_the_journal_nobody_can_tell_whether_the_log_was_shortened(template, home):
+    log = template.files[LOG]
+    found = opened(lay_out(home, {DATABASE: template.files[DATABASE], LOG: log[: len(log) // 2]}), template)
+    assert CLOSED_AT < found.state < WRITES
+    assert "how many cannot be told" in found.notices[0]
+
+
+def test_zeros_behind_a_log_that_is_ahead_of_its_journal_cost_no_write(template, home):
+    """As a power cut leaves them: the log was waited for on the disk, the journal was not."""
+    journal = template.files[JOURNAL]
+    early = journal[: journal.index(b"\xf5hmr", len(journal) // 2)]
+    files = {**template.files, LOG: template.files[LOG] + bytes(600), JOURNAL: early}
+    assert opened(lay_out(home, files), template).state == WRITES
 
 
 @pytest.mark.slow

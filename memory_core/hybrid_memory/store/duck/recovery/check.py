@@ -240,12 +240,6 @@ class _StoreCheck:
                 "other users of this machine may enter the store's folder or read its files",
                 "take their rights away: chmod 700 for the folder, 600 for its files",
             )
-        if not self._engine.complete_journal():
-            self._add(
-                Severity.WARNING,
-                "the newest writes are not in the journal",
-                "make room on the disk and see that the folder can be written",
-            )
         free, wanted = shutil.disk_usage(path.parent).free, max(_LEAST_FREE_BYTES, size_on_disk(path))
         if free < wanted:
             self._add(

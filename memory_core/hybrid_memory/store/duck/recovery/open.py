@@ -2,22 +2,25 @@
 
 `open_database` is called by the engine, at the start and whenever DuckDB gave up, and by a repair. Its steps:
 
-1. read log and journal as they are, and scan the log, before DuckDB touches either;
-2. let DuckDB open the file; a log that it refuses is copied to quarantine and cut before the damage;
-3. compare the number of the last write in the database with the journal (`plan_recovery`);
-4. where writes are missing or something is damaged: copy log and journal to quarantine, execute the journal's writes, store
+1. read log and journal as they are;
+2. let DuckDB open the file; a log that it refuses is copied to quarantine, then cut where DuckDB says that it is damaged, or removed;
+3. compare the number of the last write in the database with the journal (`plan_recovery`), since DuckDB shortens some damaged
+   logs silently;
+4. execute the journal's writes that are missing; where something is damaged, copy log and journal to quarantine first, and store
    a report;
 5. bring the schema up to date; 6. go on with the journal, or empty the log and remove the journal.
 
 Order matters. Damaged files are copied to quarantine before anything is changed; what is known of the loss is stored there
-before the journal is replaced; so a process that dies meanwhile leaves a store that the next one mends the same way.
+before the journal is replaced; so a process that dies meanwhile leaves a store that the next one repairs the same way.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -36,8 +39,8 @@ from hybrid_memory.errors import (
 )
 from hybrid_memory.private_files import FILE_MODE, read_plain_file
 from hybrid_memory.store.duck.catalogue import check_tables
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED, is_shortage, translate, translated
-from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated, translated_opening
+from hybrid_memory.store.duck.files.database_file import connect_untranslated, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
     ExecutedStatement,
@@ -47,7 +50,6 @@ from hybrid_memory.store.duck.recovery.journal import (
     read_journal,
 )
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
-from hybrid_memory.store.duck.recovery.wal import length_before_damage, names_the_wal, scan_wal
 from hybrid_memory.store.duck.schema import MIGRATIONS, done_migrations, migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.term_key import ensure_term_key
@@ -55,8 +57,8 @@ from hybrid_memory.store.duck.writer_cache import Mark, read_mark
 
 _CHECKPOINT = "CHECKPOINT"
 _AHEAD_AND_BACK = ("UPDATE mark SET number = number + 1", "UPDATE mark SET number = number - 1")
-_ANY_ENTRY = "SELECT count(*) FROM (SELECT 1 FROM log UNION ALL SELECT 1 FROM entry LIMIT 1)"
 _MARK_MIGRATION = 3  # the number of the migration that made the table "mark"; older stores have no journal
+_DAMAGED_AT = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
 _REDO_BATCH = 200  # writes executed in one transaction: one fsync for all, and little to repeat one by one if one fails
 
 
@@ -84,13 +86,13 @@ class OpenedDatabase:
 class FoundState:
     """What was there before and after DuckDB opened the file.
 
-    ``number`` is that of the last write in the database. ``log_whole`` says that the write-ahead log ended with a commit,
-    ``log_cut`` that it had to be cut; ``journal`` is None where none can be read, ``journal_there`` tells a file is there.
+    ``number`` is that of the last write in the database. ``log_there`` says that there was a write-ahead log, ``log_refused``
+    that DuckDB did not take it as it was; ``journal`` is None where none can be read, ``journal_there`` says that a file is there.
     """
 
     number: int
-    log_whole: bool
-    log_cut: bool
+    log_there: bool
+    log_refused: bool
     journal: JournalContents | None
     journal_there: bool
 
@@ -112,42 +114,41 @@ class RecoveryPlan:
 def plan_recovery(found: FoundState) -> RecoveryPlan:
     """Compare the database with its journal.
 
-    A killed process leaves the log or the journal in the middle of its last entry, never both, and a database that is
-    at most one write ahead of its journal; these are no damage.
+    A killed process leaves a journal that is one write ahead of the database, whole or in part; that is no damage.
     """
     journal = found.journal
     if journal is None or journal.is_foreign:
         return _plan_without_journal(found)
-    # A journal that begins behind the database's last write has a gap before it: nothing in it can be executed.
+    # A journal that begins after the database's last write has a gap before it: nothing in it can be executed.
     redo = max(journal.last - found.number, 0) if journal.base <= found.number else 0
-    lost: int | None = max(journal.highest, journal.base, found.number) - (found.number + redo)
-    # The cases in which writes may have been lost without a trace, so that "nothing is missing" would be a guess.
-    gap = not journal.is_complete or found.number > journal.last + 1
-    journal_torn = journal.end is not JournalEnd.WHOLE
-    torn_at_both = journal_torn and found.number <= journal.last
-    if lost == 0 and ((not found.log_whole and (gap or journal_torn)) or torn_at_both):
+    known = max(journal.committed or 0, journal.highest, journal.base)
+    lost: int | None = max(known - found.number - redo, 0)
+    committed = journal.last if journal.committed is None else journal.committed
+    # Without the number in the header, which earlier versions did not write, a journal that ends early does not say how far it went.
+    is_vague = journal.committed is None and (journal.end is not JournalEnd.WHOLE or not journal.is_complete)
+    journal_is_behind = found.number > journal.last
+    if lost == 0 and (found.log_refused if journal_is_behind else is_vague):
         lost = None
-    resume = journal.is_complete and not journal_torn and journal.last == found.number and not found.log_cut
-    damaged = _describe_damage(found, journal, writes_missing=bool(redo or lost != 0))
+    damaged = None
+    if found.log_refused:
+        damaged = "the write-ahead log was damaged"
+    elif lost != 0 or found.number < committed:
+        damaged = "the database lacked writes that its journal has"
+    elif journal.end is JournalEnd.DAMAGED:
+        damaged = "the journal was damaged"
+    resume = damaged is None and journal.committed is not None and journal.last == found.number + redo
     return RecoveryPlan(redo, lost, damaged, resume)
 
 
 def _plan_without_journal(found: FoundState) -> RecoveryPlan:
-    if not found.log_whole:
+    """The journal is made before the first write into a log; without one nobody can tell whether DuckDB shortened that silently."""
+    lost = None if found.log_there and found.number else 0
+    if found.log_refused:
         damaged = "the write-ahead log was damaged, and there is no journal to make up for it"
         return RecoveryPlan(0, None, damaged, resume=False)
-    unreadable = "the journal could not be read, or was another store's" if found.journal_there else None
-    return RecoveryPlan(0, 0, unreadable, resume=False)
-
-
-def _describe_damage(found: FoundState, journal: JournalContents, *, writes_missing: bool) -> str | None:
-    if found.log_cut:
-        return "the write-ahead log was damaged"
-    if not found.log_whole and writes_missing:
-        return "the write-ahead log was damaged or cut short"
-    if journal.end is JournalEnd.DAMAGED:
-        return "the journal was damaged"
-    return "the database lacked writes that its journal has" if writes_missing else None
+    if found.journal_there:
+        return RecoveryPlan(0, lost, "the journal could not be read, or was another store's", resume=False)
+    return RecoveryPlan(0, lost, None if lost == 0 else "the journal is missing", resume=False)
 
 
 def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> OpenedDatabase:
@@ -190,39 +191,33 @@ class _Recovery:
         # Read before DuckDB opens the file: it shortens a torn log without a word.
         self._log = _read_if_there(log_file(path))
         self._journal = _read_if_there(journal_file(path))
-        self._log_whole = scan_wal(self._log or b"").whole
         self._kept: Path | None = None
         self._is_changed = False
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file; a log that DuckDB refuses is cut before the damage, or removed whole."""
+        """Open the file; a log that DuckDB refuses is cut before the damage, or removed."""
         try:
-            return self._connect_untranslated()
-        except (duckdb.Error, RuntimeError, OSError, MemoryError) as error:
-            if not self._log or is_shortage(error) or not _is_wal_error(error):
-                # The database file itself: once more, for the library's own error.
-                return connect(self._path, self._settings.memory_limit)
-            refusal = str(error)
-        except HybridMemoryError:
-            raise
+            with translated_opening():
+                return self._connect()
+        except StoreDamaged as error:
+            said = str(error.__context__)
+            if not self._log or not is_about_log(error.__context__):
+                raise
         self._keep_files("log")
-        # First attempt: what comes before the damage is kept, since the journal may lack it.
-        length = length_before_damage(refusal, self._log)
-        if length is not None:
-            self._rewrite_log(self._log[:length])
-            try:
-                return self._connect_untranslated()
-            except (duckdb.Error, RuntimeError) as error:
-                if is_shortage(error):
-                    self.restore_found_files()
-                    raise translate(error) from None
-        # Second attempt: without the log; the journal has its writes, and quarantine has the log.
-        self._rewrite_log(None)
         try:
-            return connect(self._path, self._settings.memory_limit)
+            # What comes before the damage first, since the journal may lack it: a power cut leaves zeros behind what was synced.
+            length = length_before_damage(said, self._log)
+            for content in (None,) if length is None else (self._log[:length], None):
+                self._rewrite_log(content)
+                with suppress(StoreDamaged), translated_opening():
+                    return self._connect()
+            raise StoreDamaged(DAMAGED)
         except HybridMemoryError:
             self.restore_found_files()
             raise
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        return connect_untranslated(self._path, self._settings.memory_limit)
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> OpenedDatabase:
         """Bring the database to its last acknowledged write and to the newest schema."""
@@ -231,34 +226,35 @@ class _Recovery:
             # Compare database and journal (step 3 of the module), restore what is missing and report it (step 4).
             done = done_migrations(session)
             mark = read_mark(session) if len(done) >= _MARK_MIGRATION else None
-            plan, contents = self._plan(session, mark, is_ours=bool(done))
-            recovery = self._recover(session, mark, contents, plan)
+            plan, contents = self._plan(mark)
+            recovery, all_redone = self._recover(session, mark, contents, plan)
             self._close_interrupted(mark, contents, recovery.lost if recovery is not None else plan.lost)
             # Step 5. The mark is read again, because the first opening of a store makes it.
+            if mark is not None and self._journal is None and len(done) < len(MIGRATIONS):
+                with translated():
+                    Journal(journal_file(self._path), mark.store).begin(mark.number)
             migrate(session, self._now)
             has_new_key = ensure_term_key(session, self._settings.random_source)
             check_tables(session)
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
             is_migrated = has_new_key or len(done) < len(MIGRATIONS)
-            # Step 6, in four cases.
-            if plan.resume and contents is not None and not is_migrated:
-                # The usual way after a kill: nothing is written, the next write is appended.
-                with translated():
-                    journal.resume(contents)
-            elif recovery is not None or is_migrated:
-                # What was executed again is in no journal, so it must be in the database file before the journal goes.
+            # Step 6.
+            if recovery is not None or is_migrated:
+                # What was executed again may be in no journal, so it must be in the database file before the journal goes.
                 self._is_changed = True
                 empty_log(session)
                 with translated():
                     journal.remove()
-            elif self._log:
-                # Killed between a commit and its record. A checkpoint now could fail for want of room.
-                journal.mark_incomplete()
-            else:
-                # No log: the database file holds everything.
+            elif plan.resume and all_redone and contents is not None:
+                # The usual way after a kill: the next write is appended.
+                with translated():
+                    journal.resume(contents)
+            elif not self._log:
+                # The database file holds everything.
                 with translated():
                     journal.remove()
+            # Else the log has more than the journal, as a power cut leaves it; the next write begins one after it.
             return OpenedDatabase(connection, journal, recovery)
         finally:
             session.close()
@@ -269,50 +265,39 @@ class _Recovery:
             self._rewrite_log(self._log)
             shutil.rmtree(self._kept, ignore_errors=True)
 
-    def _connect_untranslated(self) -> duckdb.DuckDBPyConnection:
-        return connect_untranslated(self._path, self._settings.memory_limit)
-
-    def _plan(
-        self, session: SqlSession, mark: Mark | None, *, is_ours: bool
-    ) -> tuple[RecoveryPlan, JournalContents | None]:
-        log_cut = self._kept is not None
-        if mark is None:
-            # A store from before the journal, or one whose making was interrupted: then nothing was acknowledged.
-            torn = not self._log_whole and is_ours and bool(session.rows(_ANY_ENTRY)[0][0])
-            damaged = "the write-ahead log was damaged" if log_cut or torn else None
-            return RecoveryPlan(0, None, damaged, resume=False), None
-        contents = read_journal(self._journal, mark.store) if self._journal is not None else None
+    def _plan(self, mark: Mark | None) -> tuple[RecoveryPlan, JournalContents | None]:
+        # A store from before the journal has no mark, nor one whose making was interrupted: then nothing was acknowledged.
+        contents = read_journal(self._journal, mark.store) if mark is not None and self._journal is not None else None
         found = FoundState(
-            number=mark.number,
-            log_whole=self._log_whole and not log_cut,
-            log_cut=log_cut,
+            number=mark.number if mark is not None else 0,
+            log_there=bool(self._log),
+            log_refused=self._kept is not None,
             journal=contents,
-            journal_there=self._journal is not None,
+            journal_there=mark is not None and self._journal is not None,
         )
         return plan_recovery(found), contents
 
     def _recover(
         self, session: SqlSession, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
-    ) -> RecoveryReport | None:
-        """Execute the journal's writes and store a report; None where there is nothing to report."""
-        if plan.damaged is None:
-            return None
-        folder = self._keep_files("writes")
+    ) -> tuple[RecoveryReport | None, bool]:
+        """Execute the journal's writes and store a report, None where there is nothing to report; also returns if all were executed."""
+        if plan.damaged is not None:
+            self._keep_files("writes")
         lost, restored = plan.lost, 0
         if mark is not None and contents is not None and plan.redo:
             restored = _redo(session, contents, mark.number)
             lost = None if lost is None else lost + plan.redo - restored
+        if plan.damaged is None or self._kept is None:
+            return None, restored == plan.redo
         report = self._report(plan.damaged, restored, lost)
-        quarantine.write_report(folder, report)
-        return report
+        quarantine.write_report(self._kept, report)
+        return report, restored == plan.redo
 
     def _close_interrupted(self, mark: Mark | None, contents: JournalContents | None, lost: int | None) -> None:
         """Correct the report of a recovery that was killed, where its journal shows that nothing is missing."""
         if mark is None or contents is None or contents.is_foreign or self._journal is None:
             return
-        # One write ahead of the journal is what a kill between commit and record leaves.
-        is_whole = contents.is_complete and contents.end is JournalEnd.WHOLE and mark.number <= contents.last + 1
-        if is_whole and lost == 0:
+        if contents.committed is not None and mark.number <= contents.last and lost == 0:
             quarantine.close_interrupted(self._path, journal_file(self._path).name, self._journal)
 
     def _keep_files(self, what: str) -> Path:
@@ -412,6 +397,16 @@ def _read_if_there(file: Path) -> bytes | None:
             return None
 
 
-def _is_wal_error(error: Exception) -> bool:
-    # An internal or fatal failure while opening is taken for the log's: cutting it is tried, and undone if it does not help.
-    return isinstance(error, (duckdb.InternalException, duckdb.FatalException)) or names_the_wal(str(error))
+def length_before_damage(message: str, log: bytes) -> int | None:
+    """Return how many bytes of a log to keep that DuckDB refused with ``message``; None where it does not say.
+
+    DuckDB shortens a log that ends within an entry to its last commit, but refuses zeros there. No commit ends with a zero.
+    """
+    # The message holds the path first, which may say anything.
+    found = _DAMAGED_AT.findall(message)
+    return len(log[: int(found[-1])].rstrip(b"\0")) if found else None
+
+
+def is_about_log(error: BaseException | None) -> bool:
+    """Return True if DuckDB may have failed for its log; cutting that is tried, and undone where it does not help."""
+    return isinstance(error, (duckdb.InternalException, duckdb.FatalException)) or "WAL" in str(error)
