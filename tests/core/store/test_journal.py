@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalEnd, JournalRecord, read_journal
-from hybrid_memory.store.duck.recovery.open import FoundState, plan_recovery
+from hybrid_memory.store.duck.recovery.open import plan_recovery
 
 VALUES = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 STEPS = st.lists(st.tuples(st.sampled_from(["one", "two", "three"]), st.lists(VALUES).map(tuple)), max_size=4)
@@ -128,56 +128,55 @@ def test_a_journal_of_an_earlier_version_is_read(tmp_path):
     assert (reading.committed, reading.is_complete, reading.base) == (None, False, 7)
 
 
-def found(number, *, log_refused=False, base=0, last=0, **changes):
+def plan(number, *, log_refused=False, base=0, last=0, **changes):
     records = tuple(JournalRecord(one, memoryview(b"")) for one in range(base + 1, last + 1))
     reading = JournalContents(**({"base": base, "records": records, "highest": last, "committed": last} | changes))
-    return FoundState(number=number, log_there=True, log_refused=log_refused, journal=reading, journal_there=True)
+    return plan_recovery(number, reading, log_there=True, log_refused=log_refused, journal_there=True)
 
 
-def without_journal(number, **changes):
-    state = {"log_there": True, "log_refused": False, "journal": None, "journal_there": False}
-    return plan_recovery(FoundState(**{"number": number, **state, **changes}))
+def plan_without_journal(number, *, log_there=True, journal_there=False):
+    return plan_recovery(number, None, log_there=log_there, log_refused=False, journal_there=journal_there)
 
 
 @pytest.mark.parametrize("end", [JournalEnd.WHOLE, JournalEnd.TORN])
 def test_a_process_killed_around_a_commit_has_lost_nothing(end):
     for number, last, committed in ((5, 6, 5), (6, 6, 5), (6, 6, 6)):
-        done = plan_recovery(found(number, last=last, committed=committed, end=end))
+        done = plan(number, last=last, committed=committed, end=end)
         assert (done.damaged, done.lost, done.redo, done.resume) == (None, 0, last - number, True)
 
 
 @pytest.mark.parametrize("number", [5, 6])
 def test_a_process_of_an_earlier_version_killed_around_a_commit_has_lost_nothing(number):
-    done = plan_recovery(found(number, last=5, committed=None))
+    done = plan(number, last=5, committed=None)
     assert (done.damaged, done.lost, done.resume) == (None, 0, False)
 
 
 def test_a_log_that_was_shortened_silently_is_made_up_for_and_reported():
-    done = plan_recovery(found(3, last=6))
+    done = plan(3, last=6)
     assert (done.redo, done.lost, done.damaged is None) == (3, 0, False)
 
 
 def test_where_log_and_journal_end_early_the_header_says_how_many_writes_are_missing():
-    assert plan_recovery(found(3, last=5, committed=9, end=JournalEnd.TORN)).lost == 4
+    assert plan(3, last=5, committed=9, end=JournalEnd.TORN).lost == 4
 
 
 def test_what_a_refused_log_had_beyond_its_journal_cannot_be_told():
-    assert plan_recovery(found(7, last=6, log_refused=True)).lost is None
+    assert plan(7, last=6, log_refused=True).lost is None
 
 
 def test_a_database_older_than_its_journal_is_not_filled_from_behind_a_gap():
-    done = plan_recovery(found(3, base=5, last=8))
+    done = plan(3, base=5, last=8)
     assert (done.redo, done.lost) == (0, 5)
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_log_without_a_journal_that_can_be_read_may_have_been_shortened(there):
-    assert without_journal(5, journal_there=there).lost is None
-    assert without_journal(5, journal_there=there, log_there=False).lost == 0
+    assert plan_without_journal(5, journal_there=there).lost is None
+    assert plan_without_journal(5, journal_there=there, log_there=False).lost == 0
 
 
 def test_a_store_killed_while_it_was_made_has_lost_nothing():
-    assert without_journal(0).damaged is None
+    assert plan_without_journal(0).damaged is None
 
 
 @given(
@@ -195,7 +194,7 @@ def test_what_the_journal_knows_and_the_database_will_lack_is_always_told(
 ):
     last = base + count
     changes = {"highest": last + more, "end": end, "is_complete": is_complete, "committed": committed}
-    done = plan_recovery(found(number, log_refused=log_refused, base=base, last=last, **changes))
+    done = plan(number, log_refused=log_refused, base=base, last=last, **changes)
     missing = max(last + more - number - done.redo, (committed or 0) - number - done.redo, 0)
     assert done.lost in {missing, None}
     assert done.damaged is not None or (missing == 0 and done.lost == 0)

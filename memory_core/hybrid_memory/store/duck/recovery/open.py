@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -82,21 +83,6 @@ class OpenedDatabase:
     recovery: RecoveryReport | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundState:
-    """What was there before and after DuckDB opened the file.
-
-    ``number`` is that of the last write in the database. ``log_there`` says that there was a write-ahead log, ``log_refused``
-    that DuckDB did not take it as it was; ``journal`` is None where none can be read, ``journal_there`` says that a file is there.
-    """
-
-    number: int
-    log_there: bool
-    log_refused: bool
-    journal: JournalContents | None
-    journal_there: bool
-
-
 @dataclass(frozen=True, slots=True)
 class RecoveryPlan:
     """What to do: execute ``redo`` writes of the journal, report damage, ``resume`` the journal or begin a new one.
@@ -111,44 +97,40 @@ class RecoveryPlan:
     resume: bool
 
 
-def plan_recovery(found: FoundState) -> RecoveryPlan:
-    """Compare the database with its journal.
+def plan_recovery(
+    number: int, journal: JournalContents | None, *, log_there: bool, log_refused: bool, journal_there: bool
+) -> RecoveryPlan:
+    """Compare the database, whose last write is ``number``, with its journal, None where none can be read.
 
-    A killed process leaves a journal that is one write ahead of the database, whole or in part; that is no damage.
+    ``log_there`` says that there was a write-ahead log, ``log_refused`` that DuckDB did not take it as it was, ``journal_there``
+    that there is a file. A killed process leaves a journal that is one write ahead of the database, whole or in part; that is no damage.
     """
-    journal = found.journal
     if journal is None or journal.is_foreign:
-        return _plan_without_journal(found)
+        # The journal is made before the first write into a log. Without it nobody can tell whether DuckDB shortened that silently.
+        lost = None if log_refused or (log_there and number) else 0
+        reason = "the journal could not be read, or was another store's" if journal_there else "the journal is missing"
+        if log_refused:
+            reason = "the write-ahead log was damaged, and there is no journal to make up for it"
+        return RecoveryPlan(0, lost, reason if journal_there or lost is None else None, resume=False)
     # A journal that begins after the database's last write has a gap before it: nothing in it can be executed.
-    redo = max(journal.last - found.number, 0) if journal.base <= found.number else 0
+    redo = max(journal.last - number, 0) if journal.base <= number else 0
     known = max(journal.committed or 0, journal.highest, journal.base)
-    lost: int | None = max(known - found.number - redo, 0)
+    lost: int | None = max(known - number - redo, 0)
     committed = journal.last if journal.committed is None else journal.committed
     # Without the number in the header, which earlier versions did not write, a journal that ends early does not say how far it went.
     is_vague = journal.committed is None and (journal.end is not JournalEnd.WHOLE or not journal.is_complete)
-    journal_is_behind = found.number > journal.last
-    if lost == 0 and (found.log_refused if journal_is_behind else is_vague):
+    journal_is_behind = number > journal.last
+    if lost == 0 and (log_refused if journal_is_behind else is_vague):
         lost = None
     damaged = None
-    if found.log_refused:
+    if log_refused:
         damaged = "the write-ahead log was damaged"
-    elif lost != 0 or found.number < committed:
+    elif lost != 0 or number < committed:
         damaged = "the database lacked writes that its journal has"
     elif journal.end is JournalEnd.DAMAGED:
         damaged = "the journal was damaged"
-    resume = damaged is None and journal.committed is not None and journal.last == found.number + redo
+    resume = damaged is None and journal.committed is not None and journal.last == number + redo
     return RecoveryPlan(redo, lost, damaged, resume)
-
-
-def _plan_without_journal(found: FoundState) -> RecoveryPlan:
-    """The journal is made before the first write into a log; without one nobody can tell whether DuckDB shortened that silently."""
-    lost = None if found.log_there and found.number else 0
-    if found.log_refused:
-        damaged = "the write-ahead log was damaged, and there is no journal to make up for it"
-        return RecoveryPlan(0, None, damaged, resume=False)
-    if found.journal_there:
-        return RecoveryPlan(0, lost, "the journal could not be read, or was another store's", resume=False)
-    return RecoveryPlan(0, lost, None if lost == 0 else "the journal is missing", resume=False)
 
 
 def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> OpenedDatabase:
@@ -163,21 +145,13 @@ def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> Op
     connection = recovery.connect()
     try:
         return recovery.finish(connection)
-    except NotEnoughMemory:
+    except BaseException as error:
         connection.close()
-        recovery.restore_found_files()
-        raise
-    except (EngineUnavailable, OutcomeUnknown) as error:
-        # DuckDB failed while nobody else was there to disturb it, so the file is damaged.
-        connection.close()
-        recovery.restore_found_files()
-        raise StoreDamaged(DAMAGED) from error
-    except StoreDamaged:
-        connection.close()
-        recovery.restore_found_files()
-        raise
-    except BaseException:
-        connection.close()
+        if isinstance(error, (NotEnoughMemory, StoreDamaged, EngineUnavailable, OutcomeUnknown)):
+            recovery.restore_found_files()
+        if isinstance(error, (EngineUnavailable, OutcomeUnknown)) and not isinstance(error, NotEnoughMemory):
+            # DuckDB failed while nobody else was there to disturb it, so the file is damaged.
+            raise StoreDamaged(DAMAGED) from error
         raise
 
 
@@ -268,14 +242,14 @@ class _Recovery:
     def _plan(self, mark: Mark | None) -> tuple[RecoveryPlan, JournalContents | None]:
         # A store from before the journal has no mark, nor one whose making was interrupted: then nothing was acknowledged.
         contents = read_journal(self._journal, mark.store) if mark is not None and self._journal is not None else None
-        found = FoundState(
-            number=mark.number if mark is not None else 0,
+        plan = plan_recovery(
+            mark.number if mark is not None else 0,
+            contents,
             log_there=bool(self._log),
             log_refused=self._kept is not None,
-            journal=contents,
             journal_there=mark is not None and self._journal is not None,
         )
-        return plan_recovery(found), contents
+        return plan, contents
 
     def _recover(
         self, session: SqlSession, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
@@ -340,16 +314,13 @@ def _redo(session: SqlSession, contents: JournalContents, number: int) -> int:
         StoreError: they cannot be written now, or the database file is damaged too; they stay in the journal.
     """
     done = 0
-    pending: list[Sequence[ExecutedStatement]] = []
-    for _, steps in contents.steps_after(number):
-        pending.append(steps)
-        if len(pending) == _REDO_BATCH:
-            executed = _redo_batch(session, pending)
-            done += executed
-            if executed < len(pending):
-                return done
-            pending = []
-    return done + _redo_batch(session, pending)
+    writes = (steps for _, steps in contents.steps_after(number))
+    while batch := list(islice(writes, _REDO_BATCH)):
+        executed = _redo_batch(session, batch)
+        done += executed
+        if executed < len(batch):
+            break
+    return done
 
 
 def _redo_batch(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
