@@ -107,11 +107,12 @@ def plan_recovery(
     """
     if journal is None or journal.is_foreign:
         # The journal is made before the first write into a log. Without it nobody can tell whether DuckDB shortened that silently.
-        lost = None if log_refused or (log_there and number) else 0
+        is_unknown = log_refused or (log_there and number > 0)
         reason = "the journal could not be read, or was another store's" if journal_there else "the journal is missing"
         if log_refused:
             reason = "the write-ahead log was damaged, and there is no journal to make up for it"
-        return RecoveryPlan(0, lost, reason if journal_there or lost is None else None, resume=False)
+        damaged = reason if journal_there or is_unknown else None
+        return RecoveryPlan(0, None if is_unknown else 0, damaged, resume=False)
     # A journal that begins after the database's last write has a gap before it: nothing in it can be executed.
     redo = max(journal.last - number, 0) if journal.base <= number else 0
     known = max(journal.committed or 0, journal.highest, journal.base)
