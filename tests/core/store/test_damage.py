@@ -5,10 +5,22 @@ import shutil
 
 import pytest
 from tests.core.store.corpus import replay, saved
-from tests.core.store.damage import DATABASE, JOURNAL, LOG, damage, judged, lay_out, make_template, opened, zeroed
+from tests.core.store.damage import (
+    DATABASE,
+    JOURNAL,
+    LOG,
+    damage,
+    digest,
+    judged,
+    lay_out,
+    make_template,
+    opened,
+    zeroed,
+)
 from tests.core.store.making import put
 
 from hybrid_memory.errors import OutcomeUnknown, StoreDamaged
+from hybrid_memory.store.duck.recovery.journal import _encode_header, read_journal, read_origin
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 
@@ -97,12 +109,29 @@ def test_without_the_journal_nobody_can_tell_whether_the_log_was_shortened(templ
     assert "how many cannot be told" in found.notices[0]
 
 
-def test_zeros_behind_a_log_that_is_ahead_of_its_journal_cost_no_write(template, home):
-    """As a power cut leaves them: the log was waited for on the disk, the journal was not."""
+def with_an_early_journal(template):
+    """Return files as a power cut leaves them: the log was waited for on the disk, the journal was not."""
     journal = template.files[JOURNAL]
-    early = journal[: journal.index(b"\xf5hmr", len(journal) // 2)]
-    files = {**template.files, LOG: template.files[LOG] + bytes(600), JOURNAL: early}
-    assert opened(lay_out(home, files), template).state == WRITES
+    header, rest = journal[: journal.index(b"\xf5hmr")], journal[: journal.index(b"\xf5hmr", len(journal) // 2)]
+    reading = read_journal(rest, read_origin(header)[0])
+    early = _encode_header(read_origin(header)[0], reading.base, reading.last)
+    return {**template.files, JOURNAL: early + rest[len(early) :]}
+
+
+def test_zeros_behind_a_log_that_is_ahead_of_its_journal_cost_no_write(template, home):
+    files = with_an_early_journal(template)
+    found = opened(lay_out(home, {**files, LOG: files[LOG] + bytes(600)}), template)
+    assert found.state == WRITES
+    assert "how many cannot be told" in found.notices[0]
+
+
+def test_a_log_that_is_ahead_of_its_journal_is_whole_and_emptied_after_the_next_write(template, home):
+    path = lay_out(home, with_an_early_journal(template))
+    store = DuckStore.open(path, FakeClock())
+    assert (digest(store), store.info().notices) == (template.states[-1], ())
+    put(store, "later")
+    assert not (home / LOG).exists()
+    store.close()
 
 
 @pytest.mark.slow

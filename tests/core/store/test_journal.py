@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalEnd, JournalRecord, read_journal
+from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalRecord, read_journal
 from hybrid_memory.store.duck.recovery.open import plan_recovery
 
 VALUES = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
@@ -35,7 +35,7 @@ def test_what_was_appended_is_read_again(tmp_path_factory, works):
     reading = read_journal(written(tmp_path_factory.mktemp("j"), works), "s")
     assert work_of(reading) == list(enumerate(works, 8))
     last = 7 + len(works)
-    assert (reading.end, reading.last, reading.highest, reading.committed) == (JournalEnd.WHOLE, last, last, last)
+    assert (reading.ends_early, reading.last, reading.highest, reading.committed) == (False, last, last, last)
 
 
 @given(works=st.lists(STEPS, min_size=2, max_size=5), data=st.data())
@@ -59,7 +59,7 @@ def test_an_intact_record_behind_a_damaged_one_tells_how_far_writes_went(tmp_pat
     content = bytearray(written(tmp_path, [[("one", (n,))] for n in range(9)]))
     content[len(content) // 2] ^= 1
     reading = read_journal(bytes(content), "s")
-    assert (reading.last < 16, reading.highest, reading.end) == (True, 16, JournalEnd.DAMAGED)
+    assert (reading.last < 16, reading.highest, reading.ends_early) == (True, 16, True)
 
 
 def test_the_journal_of_another_store_tells_nothing(tmp_path):
@@ -82,7 +82,7 @@ def test_a_journal_goes_on_after_it_was_read(tmp_path):
     journal.release()
     again = read_journal(journal.file.read_bytes(), "s")
     assert work_of(again) == [(8, [("one", (1,))]), (9, [("two", ()), ("one", (2,))])]
-    assert (again.committed, again.end) == (9, JournalEnd.WHOLE)
+    assert (again.committed, again.ends_early) == (9, False)
 
 
 def test_a_write_that_was_not_committed_is_taken_back(tmp_path):
@@ -125,7 +125,7 @@ def test_a_journal_of_an_earlier_version_is_read(tmp_path):
     record = record[record.index(b"\xf5hmr") :]
     reading = read_journal(struct.pack("<4scI8s", b"hmj1", b"m", len(head), digest) + head + record, "s")
     assert work_of(reading) == [(8, [("one", (1,))])]
-    assert (reading.committed, reading.is_complete, reading.base) == (None, False, 7)
+    assert (reading.committed, reading.ends_early, reading.base) == (None, True, 7)
 
 
 def plan(number, *, log_refused=False, base=0, last=0, **changes):
@@ -138,10 +138,10 @@ def plan_without_journal(number, *, log_there=True, journal_there=False):
     return plan_recovery(number, None, log_there=log_there, log_refused=False, journal_there=journal_there)
 
 
-@pytest.mark.parametrize("end", [JournalEnd.WHOLE, JournalEnd.TORN])
-def test_a_process_killed_around_a_commit_has_lost_nothing(end):
+@pytest.mark.parametrize("ends_early", [True, False])
+def test_a_process_killed_around_a_commit_has_lost_nothing(ends_early):
     for number, last, committed in ((5, 6, 5), (6, 6, 5), (6, 6, 6)):
-        done = plan(number, last=last, committed=committed, end=end)
+        done = plan(number, last=last, committed=committed, ends_early=ends_early)
         assert (done.damaged, done.lost, done.redo, done.resume) == (None, 0, last - number, True)
 
 
@@ -157,7 +157,7 @@ def test_a_log_that_was_shortened_silently_is_made_up_for_and_reported():
 
 
 def test_where_log_and_journal_end_early_the_header_says_how_many_writes_are_missing():
-    assert plan(3, last=5, committed=9, end=JournalEnd.TORN).lost == 4
+    assert plan(3, last=5, committed=9, ends_early=True).lost == 4
 
 
 def test_what_a_refused_log_had_beyond_its_journal_cannot_be_told():
@@ -185,15 +185,14 @@ def test_a_store_killed_while_it_was_made_has_lost_nothing():
     count=st.integers(0, 9),
     more=st.integers(0, 3),
     log_refused=st.booleans(),
-    end=st.sampled_from(JournalEnd),
-    is_complete=st.booleans(),
+    ends_early=st.booleans(),
     committed=st.none() | st.integers(0, 25),
 )
 def test_what_the_journal_knows_and_the_database_will_lack_is_always_told(
-    number, base, count, more, log_refused, end, is_complete, committed
+    number, base, count, more, log_refused, ends_early, committed
 ):
     last = base + count
-    changes = {"highest": last + more, "end": end, "is_complete": is_complete, "committed": committed}
+    changes = {"highest": last + more, "ends_early": ends_early, "committed": committed}
     done = plan(number, log_refused=log_refused, base=base, last=last, **changes)
     missing = max(last + more - number - done.redo, (committed or 0) - number - done.redo, 0)
     assert done.lost in {missing, None}

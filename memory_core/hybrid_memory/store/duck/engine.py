@@ -74,7 +74,7 @@ class Engine:
         self.unreadable: set[tuple[str, str]] = set()
         self._log_size = 0
         self._must_reopen = False
-        self._longest_journal = _MAX_JOURNAL_BYTES
+        self._longest_journal = 0
         self._cache: WriterCache | None = None
         self.heads: dict[str, int] = {}
         """Heads of namespaces as of the last commit here, the only writer; each commit and each failure brings another dictionary."""
@@ -299,6 +299,9 @@ class Engine:
         self.journal = opened.journal
         self._longest_journal = self.journal.bytes + _MAX_JOURNAL_BYTES
         self._log_size = _size(self._log_file)
+        # A log that no journal repeats is emptied after the next write.
+        is_alone = self._log_size > 0 and self.journal.bytes == 0
+        self._longest_journal = 0 if is_alone else max(self._longest_journal, _MAX_JOURNAL_BYTES)
         with translated():
             self._identity = _identity(self.path)
         self._cache = None

@@ -21,7 +21,6 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,20 +31,13 @@ _FILE_MARK = b"hmj1"
 _RECORD_MARK = b"\xf5hmr"  # 0xf5 is never a byte of UTF-8, so the JSON of a record cannot hold the mark
 _DIGEST_BYTES = 8
 _HEADER = struct.Struct(f"<4scI{_DIGEST_BYTES}s")
-_COMPLETE = b"c"  # earlier versions wrote another letter where a write was left out
+_COMPLETE = b"c"
+_INCOMPLETE = b"m"  # written by earlier versions, where a write was left out
 _RECORD = struct.Struct(f"<4sIQ{_DIGEST_BYTES}s")
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows alone has it, and changes line ends without it
 
 ExecutedStatement: TypeAlias = tuple[str, Sequence[Any]]
 """A statement and its values."""
-
-
-class JournalEnd(StrEnum):
-    """How a journal ends: whole, in the middle of its last record as a killed process leaves it, or damaged."""
-
-    WHOLE = "whole"
-    TORN = "torn"
-    DAMAGED = "damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +53,9 @@ class JournalContents:
     """What a journal file says of a store: ``base``, the number of the write after which it begins, and ``records`` without a gap.
 
     ``committed`` is the last write that was committed, None where the header does not say; ``highest`` the highest number of an
-    intact record, which may come after a damaged one; ``length`` that of the intact beginning in bytes. ``is_complete`` is false
-    where an earlier version left out a write. ``is_foreign`` says that the file is another store's; then nothing else is known.
+    intact record, which may come after a damaged one; ``length`` that of the intact beginning in bytes. ``ends_early`` says that more
+    was written, or that an earlier version left out a write. ``is_foreign`` says that the file is another store's; then nothing
+    else is known.
     """
 
     base: int = 0
@@ -70,8 +63,7 @@ class JournalContents:
     committed: int | None = None
     highest: int = 0
     length: int = 0
-    end: JournalEnd = JournalEnd.WHOLE
-    is_complete: bool = True
+    ends_early: bool = False
     is_foreign: bool = False
 
     @property
@@ -110,16 +102,13 @@ def read_journal(content: bytes, store: str) -> JournalContents | None:
     while (raw := _parse_record(view, offset, key)) is not None and raw.number == base + len(records) + 1:
         records.append(JournalRecord(raw.number, raw.body))
         offset = raw.end
-    later = list(_intact_numbers(content, offset, key))
-    end = _find_end(content, offset, later) if head is not None else JournalEnd.DAMAGED
     return JournalContents(
         base=base,
         records=tuple(records),
         committed=head.committed if head is not None else None,
-        highest=max([base + len(records), *later]),
+        highest=max([base + len(records), *_intact_numbers(content, offset, key)]),
         length=offset,
-        end=end,
-        is_complete=content[len(_FILE_MARK) : len(_FILE_MARK) + 1] == _COMPLETE,
+        ends_early=offset < len(content) or content[len(_FILE_MARK) : len(_FILE_MARK) + 1] == _INCOMPLETE,
     )
 
 
@@ -292,21 +281,6 @@ def _intact_numbers(content: bytes, offset: int, key: bytes) -> Iterator[int]:
         if raw is not None:
             yield raw.number
         offset = raw.end if raw is not None else offset + 1
-
-
-def _find_end(content: bytes, offset: int, later: Sequence[int]) -> JournalEnd:
-    rest = content[offset:]
-    if not rest:
-        return JournalEnd.WHOLE
-    if not rest.strip(b"\0"):
-        # A power cut can leave the length of a write without its content.
-        return JournalEnd.TORN
-    if later:
-        return JournalEnd.DAMAGED
-    if len(rest) < _RECORD.size:
-        return JournalEnd.TORN if _RECORD_MARK.startswith(rest[: len(_RECORD_MARK)]) else JournalEnd.DAMAGED
-    mark, length, _, _ = _RECORD.unpack_from(rest)
-    return JournalEnd.TORN if mark == _RECORD_MARK and _RECORD.size + length > len(rest) else JournalEnd.DAMAGED
 
 
 def _digest(key: bytes, number: int, body: bytes | memoryview) -> bytes:

@@ -47,7 +47,6 @@ from hybrid_memory.store.duck.recovery.journal import (
     ExecutedStatement,
     Journal,
     JournalContents,
-    JournalEnd,
     read_journal,
 )
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
@@ -119,7 +118,7 @@ def plan_recovery(
     lost: int | None = max(known - number - redo, 0)
     committed = journal.last if journal.committed is None else journal.committed
     # Without the number in the header, which earlier versions did not write, a journal that ends early does not say how far it went.
-    is_vague = journal.committed is None and (journal.end is not JournalEnd.WHOLE or not journal.is_complete)
+    is_vague = journal.committed is None and journal.ends_early
     journal_is_behind = number > journal.last
     if lost == 0 and (log_refused if journal_is_behind else is_vague):
         lost = None
@@ -128,7 +127,7 @@ def plan_recovery(
         damaged = "the write-ahead log was damaged"
     elif lost != 0 or number < committed:
         damaged = "the database lacked writes that its journal has"
-    elif journal.end is JournalEnd.DAMAGED:
+    elif journal.last < committed:
         damaged = "the journal was damaged"
     resume = damaged is None and journal.committed is not None and journal.last == number + redo
     return RecoveryPlan(redo, lost, damaged, resume)
@@ -229,7 +228,7 @@ class _Recovery:
                 # The database file holds everything.
                 with translated():
                     journal.remove()
-            # Else the log has more than the journal, as a power cut leaves it; the next write begins one after it.
+            # Else the log has more than the journal, as a power cut leaves it; the engine empties it after the next write.
             return OpenedDatabase(connection, journal, recovery)
         finally:
             session.close()
