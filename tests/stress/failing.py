@@ -220,6 +220,10 @@ def of_a_record(_: Journal, place: int, *__: Any) -> bool:
     return place > 0
 
 
+def of_the_header(_: Journal, place: int, *__: Any) -> bool:
+    return place == 0
+
+
 def of_the_journal(file: Path, *_: Any) -> bool:
     return file.name.endswith(".journal.new")
 
@@ -280,6 +284,7 @@ POINTS: dict[str, Point] = {
     **both("a record of the journal", writing, Journal, "append"),
     "amid a record of the journal": Point(writing, Journal, "_write", "amid", of_a_record),
     **both("the number in the journal", writing, Journal, "confirm"),
+    "amid the number in the journal": Point(writing, Journal, "_write", "amid", of_the_header),
     **both("a checkpoint", checkpointing, SqlSession, "rows", is_statement(_CHECKPOINT)),
     **both("a new journal", checkpointing, Journal, "begin"),
     **both("the replacement of the journal", checkpointing, Path, "replace", of_the_journal),
@@ -292,11 +297,11 @@ POINTS: dict[str, Point] = {
         "opening again after a failure", filling_the_disk, store_module, "open_database", lambda path, *_: path.exists()
     ),
     **both("the engine's mending", filling_the_disk, Engine, "_reopen"),
-    **both("opening", recovering, open_module, "connect_untranslated", found="left", row=True),
+    **both("opening", recovering, open_module, "connect", found="left", row=True),
     **both("going on with the journal", recovering, Journal, "resume", found="left", row=True),
     **both("a write that only the journal has", recovering, open_module, "_redo", found="ahead", row=True),
     **both("loading the search", starting, store_module, "read_batches", found="left", row=True),
-    **both("opening a damaged store", recovering, open_module, "connect_untranslated", **_MENDED),
+    **both("opening a damaged store", recovering, open_module, "connect", **_MENDED),
     **both("a file in quarantine", recovering, quarantine, "write_private", **_MENDED),
     **both("the report", recovering, quarantine, "write_report", **_MENDED),
     **both("quarantine", recovering, quarantine, "store_copies", **_MENDED),

@@ -109,6 +109,24 @@ def test_without_the_journal_nobody_can_tell_whether_the_log_was_shortened(templ
     assert "how many cannot be told" in found.notices[0]
 
 
+def test_an_older_database_under_a_newer_journal_says_how_many_writes_are_missing(open_duck, path):
+    store = open_duck()
+    put(store, "first")
+    store.close()
+    older = path.read_bytes()
+    store = open_duck()
+    put(store, "second")
+    store.close()
+    store = open_duck()
+    put(store, "third")
+    journal = (path.parent / JOURNAL).read_bytes()
+    store.close()
+    lay_out(path.parent, {DATABASE: older, JOURNAL: journal})
+    reopened = open_duck()
+    assert set(reopened.get("default", ["first", "second", "third"])) == {"first"}
+    assert "the newest 2 acknowledged writes are missing" in reopened.info().notices[0]
+
+
 def with_an_early_journal(template):
     """Return files as a power cut leaves them: the log was waited for on the disk, the journal was not."""
     journal = template.files[JOURNAL]

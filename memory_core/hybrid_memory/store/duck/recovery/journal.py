@@ -142,7 +142,7 @@ class Journal:
         fresh = prepare_replacement(self.file, head, durable=False)
         self.release()
         fresh.replace(self.file)
-        self._numbers, self._base, self._last, self.bytes = {}, base, base, len(head)
+        self._numbers, self._base, self._last, self.bytes, self._appended = {}, base, base, len(head), None
         self._open()
 
     def resume(self, contents: JournalContents) -> None:

@@ -41,7 +41,7 @@ from hybrid_memory.errors import (
 from hybrid_memory.private_files import FILE_MODE, read_plain_file
 from hybrid_memory.store.duck.catalogue import check_tables
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated, translated_opening
-from hybrid_memory.store.duck.files.database_file import connect_untranslated, journal_file, log_file
+from hybrid_memory.store.duck.files.database_file import connect, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
     ExecutedStatement,
@@ -172,7 +172,7 @@ class _Recovery:
         """Open the file; a log that DuckDB refuses is cut before the damage, or removed."""
         try:
             with translated_opening():
-                return self._connect()
+                return connect(self._path, self._settings.memory_limit)
         except StoreDamaged as error:
             said = str(error.__context__)
             if not self._log or not is_about_log(error.__context__):
@@ -184,14 +184,11 @@ class _Recovery:
             for content in (None,) if length is None else (self._log[:length], None):
                 self._rewrite_log(content)
                 with suppress(StoreDamaged), translated_opening():
-                    return self._connect()
+                    return connect(self._path, self._settings.memory_limit)
             raise StoreDamaged(DAMAGED)
         except HybridMemoryError:
             self.restore_found_files()
             raise
-
-    def _connect(self) -> duckdb.DuckDBPyConnection:
-        return connect_untranslated(self._path, self._settings.memory_limit)
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> OpenedDatabase:
         """Bring the database to its last acknowledged write and to the newest schema."""
