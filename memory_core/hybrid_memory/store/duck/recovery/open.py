@@ -75,11 +75,10 @@ class ConnectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDatabase:
-    """An open database with its journal, and what happened on the way if that must be reported."""
+    """An open database with its journal."""
 
     connection: duckdb.DuckDBPyConnection
     journal: Journal
-    recovery: RecoveryReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +196,13 @@ class _Recovery:
             # Compare database and journal (step 3 of the module), restore what is missing and report it (step 4).
             done = done_migrations(session)
             mark = read_mark(session) if len(done) >= _MARK_MIGRATION else None
-            plan, contents = self._plan(mark)
-            recovery, all_redone = self._recover(session, mark, contents, plan)
-            self._close_interrupted(mark, contents, recovery.lost if recovery is not None else plan.lost)
+            was_damaged, resumable = self._recover(session, mark)
             # Step 5. The mark is read again, because the first opening of a store makes it.
             if mark is not None and self._journal is None and len(done) < len(MIGRATIONS):
                 with translated():
-                    Journal(journal_file(self._path), mark.store).begin(mark.number)
+                    begun = Journal(journal_file(self._path), mark.store)
+                    begun.begin(mark.number)
+                    begun.release()
             migrate(session, self._now)
             has_new_key = ensure_term_key(session, self._settings.random_source)
             check_tables(session)
@@ -211,22 +210,22 @@ class _Recovery:
             journal = Journal(journal_file(self._path), mark.store)
             is_migrated = has_new_key or len(done) < len(MIGRATIONS)
             # Step 6.
-            if recovery is not None or is_migrated:
+            if was_damaged or is_migrated:
                 # What was executed again may be in no journal, so it must be in the database file before the journal goes.
                 self._is_changed = True
                 empty_log(session)
                 with translated():
                     journal.remove()
-            elif plan.resume and all_redone and contents is not None:
+            elif resumable is not None:
                 # The usual way after a kill: the next write is appended.
                 with translated():
-                    journal.resume(contents)
+                    journal.resume(resumable)
             elif not self._log:
                 # The database file holds everything.
                 with translated():
                     journal.remove()
             # Else the log has more than the journal, as a power cut leaves it; the engine empties it after the next write.
-            return OpenedDatabase(connection, journal, recovery)
+            return OpenedDatabase(connection, journal)
         finally:
             session.close()
 
@@ -236,40 +235,27 @@ class _Recovery:
             self._rewrite_log(self._log)
             shutil.rmtree(self._kept, ignore_errors=True)
 
-    def _plan(self, mark: Mark | None) -> tuple[RecoveryPlan, JournalContents | None]:
+    def _recover(self, session: SqlSession, mark: Mark | None) -> tuple[bool, JournalContents | None]:
+        """Execute the journal's missing writes and report damage; returns whether there was any, and the journal if it can be resumed."""
         # A store from before the journal has no mark, nor one whose making was interrupted: then nothing was acknowledged.
-        contents = read_journal(self._journal, mark.store) if mark is not None and self._journal is not None else None
+        number, content = (0, None) if mark is None else (mark.number, self._journal)
+        journal = read_journal(content, mark.store) if mark is not None and content is not None else None
         plan = plan_recovery(
-            mark.number if mark is not None else 0,
-            contents,
+            number,
+            journal,
             log_there=bool(self._log),
             log_refused=self._kept is not None,
-            journal_there=mark is not None and self._journal is not None,
+            journal_there=content is not None,
         )
-        return plan, contents
-
-    def _recover(
-        self, session: SqlSession, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
-    ) -> tuple[RecoveryReport | None, bool]:
-        """Execute the journal's writes and store a report, None where there is nothing to report; also returns if all were executed."""
-        if plan.damaged is not None:
-            self._keep_files("writes")
-        lost, restored = plan.lost, 0
-        if mark is not None and contents is not None and plan.redo:
-            restored = _redo(session, contents, mark.number)
-            lost = None if lost is None else lost + plan.redo - restored
-        if plan.damaged is None or self._kept is None:
-            return None, restored == plan.redo
-        report = self._report(plan.damaged, restored, lost)
-        quarantine.write_report(self._kept, report)
-        return report, restored == plan.redo
-
-    def _close_interrupted(self, mark: Mark | None, contents: JournalContents | None, lost: int | None) -> None:
-        """Correct the report of a recovery that was killed, where its journal shows that nothing is missing."""
-        if mark is None or contents is None or contents.is_foreign or self._journal is None:
-            return
-        if contents.committed is not None and mark.number <= contents.last and lost == 0:
-            quarantine.close_interrupted(self._path, journal_file(self._path).name, self._journal)
+        kept = self._keep_files("writes") if plan.damaged is not None else None
+        restored = _redo(session, journal, number) if journal is not None and plan.redo else 0
+        lost = None if plan.lost is None else plan.lost + plan.redo - restored
+        if kept is not None:
+            quarantine.write_report(kept, self._report(plan.damaged or "", restored, lost))
+        if journal is not None and journal.committed is not None and number <= journal.last and lost == 0:
+            # Earlier recoveries of this journal that were killed reported that writes may be missing.
+            quarantine.close_interrupted(self._path, journal_file(self._path).name, content or b"")
+        return kept is not None, journal if plan.resume and restored == plan.redo else None
 
     def _keep_files(self, what: str) -> Path:
         """Copy what was found to quarantine, once, with a report that holds if this process ends before all is mended."""
