@@ -231,11 +231,12 @@ class ReflectionGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
-    """A thought of the caller with the ids of the memories that it rests on."""
+    """A thought of the caller with the ids of the memories that it rests on; ``source`` says who thought it, if not the caller."""
 
     text: str
     evidence: tuple[MemoryId, ...]
     importance: float | None = None
+    source: str | None = None
 
 
 class MemoryState(StrEnum):
@@ -364,6 +365,29 @@ class JudgeRequest:
     ids: tuple[MemoryId, ...]
     verdict: Verdict
     until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettledChange:
+    """A ``later`` statement changes an ``earlier`` one: it ``ends`` that, or may contradict it."""
+
+    later: MemoryId
+    earlier: MemoryId
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What a judge decided about memories: which episodes are ``kept`` for good, each with its tags, and which statements change others."""
+
+    kept: Mapping[MemoryId, tuple[str, ...]] = field(default_factory=dict)
+    changes: tuple[SettledChange, ...] = ()
+
+    @property
+    def ids(self) -> tuple[MemoryId, ...]:
+        """All memories that it names, each once."""
+        named = (one for change in self.changes for one in (change.later, change.earlier))
+        return tuple(dict.fromkeys((*self.kept, *named)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

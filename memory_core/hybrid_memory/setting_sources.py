@@ -27,11 +27,13 @@ from hybrid_memory.settings import (
     no_setting,
     plain,
     setting_error,
+    tables_of_extras,
     variables,
 )
 from hybrid_memory.store.engines import PASSWORD_FILE, engine_of, read_password, shown_address
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
 SettingValue: TypeAlias = str | int | float | bool | None
@@ -117,6 +119,11 @@ def _of_store(of_shell: Mapping[str, str], of_file: Mapping[str, Any], file: str
             from_shell = {part: shell[part]} if isinstance(shell, dict) else {}
             state = _state(part, switch, {}, from_shell, from_file, file, of_store=True, variable=HOOKS)
             yield replace(state, name=f"{HOOKS}.{part}")
+    for table, model in tables_of_extras().items():
+        held = of_file.get(table)
+        for part, field in model.model_fields.items():
+            state = _state(part, field, {}, {}, held if isinstance(held, dict) else {}, file, of_store=True)
+            yield replace(state, name=f"{table}.{part}")
 
 
 def _state(
@@ -187,8 +194,8 @@ def parse_setting(name: str, text: str) -> dict[str, SettingValue]:
             for value in parse_setting(f"{HOOKS}.{part}", text).values()
         }
     check_store_setting(name)
-    part = name.removeprefix(f"{HOOKS}.")
-    field = HookSwitches.model_fields[part] if part != name else StoreSettings.model_fields[name]
+    table, _, part = name.rpartition(".")
+    field = _tables()[table].model_fields[part] if table else StoreSettings.model_fields[name]
     value = check_value(name, field, text)
     if name == _ADDRESS:
         _check_address(str(value))
@@ -231,7 +238,11 @@ def check_store_setting(name: str) -> None:
 def store_setting_names() -> list[str]:
     """Return the names of all that ``config.toml`` may hold, switches as ``hooks.brief``."""
     names = [name for name in StoreSettings.model_fields if name != HOOKS and name not in OWN_NOTES]
-    return [*names, HOOKS, *(f"{HOOKS}.{part}" for part in HookSwitches.model_fields)]
+    return [*names, HOOKS, *(f"{table}.{part}" for table, model in _tables().items() for part in model.model_fields)]
+
+
+def _tables() -> dict[str, type[BaseModel]]:
+    return {HOOKS: HookSwitches, **tables_of_extras()}
 
 
 def _unknown(of_shell: Mapping[str, str], of_file: Mapping[str, Any], file: str) -> Iterator[UnknownSetting]:
@@ -243,15 +254,13 @@ def _unknown(of_shell: Mapping[str, str], of_file: Mapping[str, Any], file: str)
             shown = plain(PREFIX + name.upper())
             found = nearest_name(name, names)
             yield UnknownSetting(shown, "the environment", found and PREFIX + found.upper())
+    tables = _tables()
     for name, value in of_file.items():
-        if name == HOOKS and isinstance(value, dict):
+        if name in tables and isinstance(value, dict):
+            known = tables[name].model_fields
             for part in value:
-                if part not in HookSwitches.model_fields:
-                    yield UnknownSetting(
-                        plain(f"{HOOKS}.{part}"),
-                        file,
-                        nearest_name(part, HookSwitches.model_fields),
-                    )
+                if part not in known:
+                    yield UnknownSetting(plain(f"{name}.{part}"), file, nearest_name(part, known))
         elif name in FORMER_SETTINGS:
             yield UnknownSetting(name, file, None, former=True)
         elif name not in StoreSettings.model_fields:

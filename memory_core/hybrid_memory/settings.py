@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from hybrid_memory.config_file import CONFIG, read_config, read_config_text
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.extras import load_extra, names_of_extras
 from hybrid_memory.private_files import FOLDER_MODE, replace_private
 from hybrid_memory.project_names import check_namespace
 
@@ -26,6 +27,9 @@ PREFIX = "HYBRID_MEMORY_"
 DATABASE = "memory.duckdb"
 
 _LONGEST_NAME = 4096  # characters, as of a path
+
+TABLES = "hybrid_memory.settings"
+"""The entry points of tables of ``config.toml`` that extras read."""
 
 OWN_NOTES = frozenset({"former_embedder"})
 """What the program itself writes into ``config.toml``."""
@@ -250,8 +254,16 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
     return settings
 
 
+def tables_of_extras() -> dict[str, type[BaseModel]]:
+    """Return the tables of ``config.toml`` that extras read, each with its settings."""
+    return {name: load_extra(TABLES, name) for name in names_of_extras(TABLES)}
+
+
 def _without_former(of_file: dict[str, Any]) -> dict[str, Any]:
-    """Leave out settings that are no more, and log each once."""
+    """Leave out the tables of extras, and settings that are no more; log each of these once."""
+    if any(isinstance(value, dict) for name, value in of_file.items() if name not in StoreSettings.model_fields):
+        theirs = names_of_extras(TABLES)
+        of_file = {name: value for name, value in of_file.items() if name not in theirs}
     for name in FORMER_SETTINGS & of_file.keys() - _logged:
         _logged.add(name)
         log.warning("%s in %s is no longer used; `hybrid-memory-mcp config unset %s` takes it out", name, CONFIG, name)

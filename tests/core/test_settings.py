@@ -4,6 +4,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from hybrid_memory import extras
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import FORMER_SETTINGS, StoreSettings, cache_folder, client_settings, store_settings
 
@@ -148,3 +149,12 @@ def test_a_file_with_a_setting_of_an_earlier_version_opens_and_one_line_is_logge
     assert [store_settings(tmp_path).sensory_buffer for _ in range(2)] == [9, 9]
     said = f"{name} in config.toml is no longer used; `hybrid-memory-mcp config unset {name}` takes it out"
     assert caplog.messages == [said]
+
+
+def test_a_table_of_an_extra_is_no_setting_of_the_store(tmp_path, monkeypatch):
+    (tmp_path / "config.toml").write_text("keep_backups = 3\n[theirs]\nx = 1\n")
+    monkeypatch.setattr(extras, "_offered", lambda _: {"theirs": None})
+    assert store_settings(tmp_path).keep_backups == 3
+    monkeypatch.setattr(extras, "_offered", lambda _: {})
+    with pytest.raises(InvalidInput, match="theirs: is no setting"):
+        store_settings(tmp_path)

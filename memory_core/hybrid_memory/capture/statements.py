@@ -431,7 +431,7 @@ def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) ->
         return None
     if not told.dense and len(text.split()) < _SHORTEST_WORDS:
         return None
-    return Statement(text, kind, importance, turn.said_at, _TAGS.get(kind, ()))
+    return Statement(text, kind, importance, turn.said_at, TAGS_OF_KIND.get(kind, ()))
 
 
 def _comes_with(last: Statement, new: Statement) -> bool:
@@ -505,7 +505,7 @@ def _figures(text: str) -> frozenset[str]:
     return frozenset(_FIGURE.findall(text))
 
 
-_TAGS = {
+TAGS_OF_KIND = {
     StatementKind.PREFERENCE: ("preference",),
     StatementKind.DECISION: ("decision",),
     StatementKind.PLAN: ("commitment",),

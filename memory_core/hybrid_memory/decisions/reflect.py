@@ -307,6 +307,7 @@ def _new_insight(prepared: PreparedInsight, known: Mapping[MemoryId, Memory], sc
         days=prepared.encoded.words.days,
         aspects=prepared.encoded.words.aspects,
         encoding=prepared.encoded.words.encoding,
+        source=prepared.insight.source,
         origin=Origin.DERIVED,
         # The words are the caller's own: true evidence does not make them the user's.
         trust=trust_of(Origin.DERIVED, (parent.trust for parent in parents)),

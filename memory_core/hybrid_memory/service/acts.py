@@ -18,6 +18,7 @@ from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_t
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget, decide_restore
 from hybrid_memory.decisions.judge import decide_judge
 from hybrid_memory.decisions.merge import NewWords, decide_merge, decide_split
+from hybrid_memory.decisions.settle import decide_settle
 from hybrid_memory.decisions.tier_context import buffers_without
 from hybrid_memory.decisions.undo import NO_LONGER, check_unchanged, decide_undo, ids_in, undoable
 from hybrid_memory.errors import InvalidInput, NotFound
@@ -28,6 +29,7 @@ from hybrid_memory.requests import (
     JudgeRequest,
     MergeRequest,
     PastAct,
+    Settlement,
     SplitRequest,
     UpdateRequest,
     UpdateResult,
@@ -208,6 +210,16 @@ class Acts:
                 decide_judge, replace(request, ids=tuple(here)), home, self.lookups(index)
             ),
         )
+
+    @shared
+    def settle(self, scope: Scope, settlement: Settlement) -> ActResult:
+        """Do what a model of the person's own decided, which the scope's ``actor`` names; see `decide_settle`.
+
+        Raises:
+            InvalidInput: it decided nothing, or an id is none.
+            NotFound: a memory does not exist here any more.
+        """
+        return self._do_to_each(scope, settlement.ids, lambda home, *_: partial(decide_settle, settlement, home))
 
     @shared
     def adopt(self, scope: Scope, ids: Sequence[MemoryId]) -> ActResult:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.decisions import result_codec
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, decide_reflected
@@ -17,13 +17,21 @@ if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId, Scope
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.service.committing import Commits
-    from hybrid_memory.store.writing import RequestKey, WriteBatch, WriteView
+    from hybrid_memory.store.writing import Decision, RequestKey, WriteBatch, WriteView
+
+
+Act: TypeAlias = Callable[["Decision", "NamespaceIndex"], "Decision"]
+"""Makes a decision an act that can be undone."""
 
 
 def commit_insights(
-    commits: Commits, scope: Scope, by_home: Mapping[Scope, Sequence[PreparedInsight]], key: RequestKey | None
+    commits: Commits,
+    scope: Scope,
+    by_home: Mapping[Scope, Sequence[PreparedInsight]],
+    key: RequestKey | None,
+    act: Act | None = None,
 ) -> tuple[MemoryId, ...]:
-    """Store insights where each lies; what they rest on elsewhere counts as reflected upon too.
+    """Store insights where each lies, as an ``act`` if one is given; what they rest on elsewhere counts as reflected upon too.
 
     The part of the project is the one that a repeat finds done; the same insight on the same evidence is not stored twice.
     """
@@ -33,8 +41,9 @@ def commit_insights(
         prepared = by_home[home]
         last = home is in_order[-1]
         index = commits.indexes.get(home.namespace)
+        stored: Decision = partial(_decide, commits, prepared, home, index)
         decide = person_and_project.with_ids(
-            partial(_decide, commits, prepared, home, index),
+            stored if act is None else act(stored, index),
             [one.at for one in prepared],
             ids if last else {},
         )

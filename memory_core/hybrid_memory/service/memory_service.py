@@ -488,9 +488,9 @@ class MemoryService:
     @shared
     @idempotent(result_codec.INSIGHTS)
     def store_insights(
-        self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
+        self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None, as_act: bool = False
     ) -> tuple[MemoryId, ...]:
-        """Store the caller's insights in long-term with their evidence; returns their ids in order.
+        """Store the caller's insights in long-term with their evidence; returns their ids in order. ``as_act`` as in `write`.
 
         Raises:
             InvalidInput: an argument is wrong, or evidence is an insight itself.
@@ -510,7 +510,9 @@ class MemoryService:
                 at=at,
             )
             by_home.setdefault(home, []).append(prepared)
-        return commit_insights(self._commits, scope, by_home, key)
+        undo = str(self._commits.new_id(now))
+        act = (lambda decide, index: undoable(decide, undo, self.acts.lookups(index))) if as_act else None
+        return commit_insights(self._commits, scope, by_home, key, act)
 
     @shared
     @idempotent(result_codec.UPDATE)

@@ -13,6 +13,7 @@ from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
 from hybrid_memory_mcp.admin.erasing import synchronised_folders
 from hybrid_memory_mcp.admin.memory_operations import counted_in, others_than
 from hybrid_memory_mcp.hooks.definitions import ACTOR_OF_HOOKS
+from hybrid_memory_mcp.runtime.judges import judges
 from hybrid_memory_mcp.views import happenings
 from hybrid_memory_mcp.views.needs import needs_of
 from hybrid_memory_mcp.views.view import ViewRequest, told
@@ -36,7 +37,8 @@ def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected; ``project`` is the namespace of the project at hand, if there is one.
 
     ``of_project`` counts what that has. ``used`` says when each client last asked and told something, ``lately`` what happened in
-    `DAYS` days with the ``newest`` memories, ``needs_you`` what needs the person, ``others`` how many memories other namespaces have.
+    `DAYS` days with the ``newest`` memories, ``needs_you`` what needs the person, ``others`` how many memories other namespaces have,
+    ``judges`` a line of each extra that judges conversations, empty where that is off.
     """
 
     def work(service: MemoryService) -> dict[str, Any]:
@@ -56,6 +58,7 @@ def status(request: OperationRequest) -> dict[str, Any]:
             "lately": _lately(service, looked, happened),
             "needs_you": needs_of(service, looked, waiting(service, here)),
             "others": counted_in(service, others),
+            "judges": {name: one.state(request.home, service.now()) for name, one in judges().items()},
         }
 
     seen: dict[str, Any] = request.run(work)

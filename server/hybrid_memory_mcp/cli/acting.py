@@ -18,6 +18,7 @@ from hybrid_memory_mcp.cli.output import moment, note, print_json, print_rows
 from hybrid_memory_mcp.cli.told import note_secrets, place_again
 
 _KEPT = 500  # acts that can be undone, at most
+_NOT_YOURS = (UNDO, "settle", "reflect")  # what was undone, and what a model of your own judged, is named to be undone
 _LISTED = 60  # characters of a memory in their list
 
 
@@ -120,7 +121,9 @@ def undo(
     if listed:
         _list(acts, as_json)
         return
-    named = next((one["undo"] for one in acts if (one["undo"].startswith(act) if act else one["action"] != UNDO)), act)
+    named = next(
+        (one["undo"] for one in acts if (one["undo"].startswith(act) if act else one["action"] not in _NOT_YOURS)), act
+    )
     if named is None:
         if as_json:
             print_json({"done": None, "undo": None, "memories": []})

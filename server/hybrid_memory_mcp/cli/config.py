@@ -60,7 +60,7 @@ _OFTEN = frozenset(  # what people turn, and where their memory lies; the rest i
     ]
 )
 _EMBEDDER = "embedder"
-_HOOKS = "hooks"  # a switch takes effect at once
+_HOOKS = "hooks"  # its switches, and what else is in a table, take effect at once
 _EPISODES = "episode_days"
 _WHEN = "It holds from the next start of the memory's server, when its last client has left."
 _WHEN_OF_EPISODES = (
@@ -191,7 +191,7 @@ def _change(name: str, changes: dict[str, Any], home: Path | None, *, as_json: b
     def table() -> None:
         for one in found:
             say(f"{one.name} = {_written(one)} ({_source(one)})")
-        if not name.startswith(_HOOKS):
+        if name != _HOOKS and "." not in name:
             say(_WHEN_OF_EPISODES if name == _EPISODES else _WHEN)
 
     for one in overruled:

@@ -30,7 +30,7 @@ _TOLD = {  # in the lines before, or of no use to a person
         "others",
         "session",
     ),
-    *("other_hubs", "store", "synchronised", "used", "needs_you"),
+    *("judges", "other_hubs", "store", "synchronised", "used", "needs_you"),
 }
 _CLIENT = ("pid", "namespace", "since", "requests")
 _TEXT = 60  # characters of a new memory
@@ -144,6 +144,9 @@ def where_rows(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "hooks", "paused; `hybrid-memory-mcp config unset hooks` goes on"
     elif switches["off_by"] or not all(switches[name] for name in hooks.SWITCHES):
         yield "hooks", hooks.switches_in_words(switches)
+    for name, state in values.get("judges", {}).items():
+        if state:
+            yield name, state
     for one in values["other_hubs"]:
         yield "also served by", one
     if (behind := values["behind"]) is not None:

@@ -38,15 +38,22 @@ class HubCaller:
         self.refusal = ""
         """Why the hub does not serve who asks here, in words for a person; empty where it did not say so."""
 
-    def ask(self, given: Mapping[str, Any], deadline: float, *, may_start: bool) -> dict[str, Any] | None:
+    def ask(
+        self, given: Mapping[str, Any], deadline: float, *, may_start: bool, only_if_running: bool = False
+    ) -> dict[str, Any] | None:
         """Return the hub's answer; None where it gave none until the ``deadline`` of the monotonic clock.
 
-        ``may_start`` lets it start a hub and wait for that one; otherwise one is started that the next event finds.
+        ``may_start`` lets it start a hub and wait for that one; otherwise one is started that the next event finds. With
+        ``only_if_running`` none is started.
         """
         until: float | None = None
         while True:
             try:
-                connection = self._connect(may_start=may_start, replace_until=until)
+                connection = (
+                    connecting.connect(self._home)
+                    if only_if_running
+                    else self._connect(may_start=may_start, replace_until=until)
+                )
                 if connection is None:
                     return None
                 with connection:

@@ -192,7 +192,7 @@ class _Run:
             if event.said:  # Gemini tells the prompt again at the end of its turn
                 conversation.hear(event.said, _now())
             self._collect(conversation)
-            if not self._batches:
+            if not self._batches and event.name != "session-end":
                 self._keep_marks([], None)
                 return b""
         return self._ask()
@@ -257,6 +257,7 @@ class _Run:
             },
             self._deadline,
             may_start=not is_prompt and not (is_empty and not self._batches),
+            only_if_running=event.name == "session-end" and not self._batches,
         )
         if found is None:
             self._conversations.save(self._conversation)

@@ -1,6 +1,6 @@
 """What the hub does at an event of a client's conversation: gives a brief or what a prompt is about, and keeps what a person said.
 
-Asked by ``hooks/asking.py`` in one frame. Nothing here asks a model, and nothing reaches a client but by that answer.
+Asked by ``hooks/asking.py`` in one frame. No answer waits for a model, and nothing reaches a client but by that answer.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from hybrid_memory_mcp.mcp_api.tool_results import quiet_text
 from hybrid_memory_mcp.projects import PROJECT_FOLDER, Place, place_of
 from hybrid_memory_mcp.runtime.client_options import Options, read_options
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
+from hybrid_memory_mcp.runtime.judges import judges
 
 if TYPE_CHECKING:
     from hybrid_memory.service.memory_service import MemoryService
@@ -168,6 +169,18 @@ def hook_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str,
         "done": [one is not None for one in kept],
         **work.project(),
     }
+
+
+def judge_ended(provider: ServiceProvider, home: Path, hello: Hello) -> None:
+    """Let the judges of extras look at a conversation that has ended, where it may be kept and read."""
+    found = judges()
+    if not found or not hook_switches(home).capture:
+        return
+    at = place_at(hello, EventTold.model_validate(hello.given))
+    if at.place.refuses_reads or at.place.refuses_writes:
+        return
+    for one in found.values():
+        one.judge(provider, home, at.scope)
 
 
 class _EventAtWork:

@@ -447,6 +447,18 @@ class Hub:
                 if one.where is not None and one.stats.client.folder == hello.folder:
                     await self._note_brief(one.where, hello.folder)
         await _send(stream, answer)  # last: the client may ask its server as soon as the hook has ended
+        if hello.given.get("event") == "session-end":
+            self._group.start_soon(self._judge_ended, hello)
+
+    async def _judge_ended(self, hello: Hello) -> None:
+        """Let an extra judge a conversation that has ended, and stay meanwhile; where this hub has to leave it does not wait."""
+        judged = anyio.Event()
+        tell = partial(_call_in_loop, current_token(), judged.set)
+        # Not one of anyio's threads, for which a process waits at its end: an answer may take a minute.
+        threading.Thread(target=_judge_ended, args=(self._resources, hello, tell), name="judge", daemon=True).start()
+        with self.registry.count_visitor():
+            await judged.wait()
+        self._visitors_changed.set()
 
     async def _note_earlier_brief(self, where: ClientPlace, folder: str | None, noted: threading.Event) -> None:
         """Note the brief that was given before the client connected; its quiet reads wait until that is done."""
@@ -596,6 +608,14 @@ def _hook_event(resources: HubResources, hello: Hello) -> dict[str, Any]:
     from hybrid_memory_mcp.hub.hook_events import hook_event
 
     return hook_event(resources.provider, resources.home, hello)
+
+
+def _judge_ended(resources: HubResources, hello: Hello, tell: Callable[[], None]) -> None:
+    from hybrid_memory_mcp.hub.hook_events import judge_ended
+
+    with log_and_continue("judging a conversation"):
+        judge_ended(resources.provider, resources.home, hello)
+    tell()
 
 
 def _may_recall(client: ClientInfo, home: Path, noted: threading.Event) -> bool:

@@ -38,6 +38,7 @@ _TITLES = {
     "adopt": "Moved into a project",
     "undo": "Undone",
     "judge": "Judged",
+    "settle": "Judged by a model",
     "confirm": "Confirmed",
 }
 _PLAIN = {
