@@ -44,3 +44,12 @@ print(len(found), sum(value._compiled is not None for value in found.values()))
     count, compiled = map(int, done.stdout.split())
     assert count > 50
     assert compiled == 0
+
+
+def test_a_source_that_is_a_function_is_called_once_and_at_the_first_use():
+    calls = []
+    pattern = LazyPattern(lambda: calls.append(1) or "a+", re.IGNORECASE)
+    assert calls == []
+    assert pattern.fullmatch("aA") is not None
+    assert pattern.search("b") is None
+    assert calls == [1]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import each
 
+from hybrid_memory.language.languages import function_words
 from hybrid_memory.language.text import (
-    STOP_WORDS,
     asks_something,
     compounds,
     content_hash,
@@ -121,7 +121,7 @@ def test_words_hold_no_white_space_and_are_never_empty(text):
     assert all(word and not any(c.isspace() for c in word) for word in words(text))
 
 
-@given(st.lists(st.sampled_from(sorted(STOP_WORDS)), min_size=1, max_size=5))
+@given(st.lists(st.sampled_from(sorted(function_words())), min_size=1, max_size=5))
 def test_stop_words_alone_are_kept(chosen):
     assert len(words(" ".join(chosen))) == len(chosen)
 

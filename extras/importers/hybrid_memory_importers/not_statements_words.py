@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
-_MONTH = r"(?:january|february|march|april|june|july|august|september|october|november|december)"
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_PEOPLE = (
-    r"(?:wife|husband|partner|spouse|fianc[eé]e?|girlfriend|boyfriend|mother|father|mom|mum|dad|parents?|son|daughter|kids?"
-    r"|child|children"
-    r"|baby|twins|brother|sister|siblings?|grand(?:ma|pa|mother|father|parents|son|daughter|kids)|aunt|uncle|niece|nephew|cousin"
-    r"|(?:mother|father|sister|brother|son|daughter)[- ]in[- ]law|in-laws|stepson|stepdaughter|stepmother|stepfather|family|friends?"
-    r"|bestie|roommate|flatmate|housemate|neighbou?rs?|landlord|landlady|boss|manager|colleagues?|coworkers?|teammates?|reports?|intern"
-    r"|assistant|team|teacher|students?|pupils|coach|trainer|doctor|dentist|therapist|physio|vet|lawyer|accountant|agent|editor|dog|cat"
-    r"|puppy|kitten|horse|rabbit|parrot|hamster|tortoise)"
-)
-_PEOPLE_FOREIGN = (
-    r"(?:meine?[rnms]?|unsere?[rnms]?) (?:\w+ )?(?:frau|mann|freundin|freund|partnerin|partner|mutter|vater|mama|papa|eltern|sohn|tochter"
-    r"|kind|kinder|bruder|schwester|oma|opa|tante|onkel|cousine?|nichte|neffe|chefin|chef|kollegin|kollege|hund|katze|nachbarin|nachbar)"
-    r"|(?:mon|ma|mes|notre|nos) (?:\w+ )?(?:femme|mari|copine|copain|compagne|compagnon|mère|père|maman|papa|parents|fils|fille|enfants?"
-    r"|frère|sœur|soeur|mamie|papi|grand-mère|grand-père|tante|oncle|cousine?|nièce|neveu|chef|patron|collègue|chien|chat|voisine?)"
-    r"|(?:mi|mis|nuestr[oa]s?) (?:\w+ )?(?:mujer|esposa|marido|esposo|novi[oa]|pareja|madre|padre|mamá|papá|padres|hij[oa]s?|herman[oa]s?"
-    r"|abuel[oa]s?|t[ií][oa]|prim[oa]|sobrin[oa]|suegr[oa]|jef[ea]|perr[oa]|gat[oa]|vecin[oa]|amig[oa])"
-    r"|(?:meus?|minhas?|noss[oa]s?) (?:\w+ )?(?:mulher|esposa|marido|esposo|namorad[oa]|mãe|pai|pais|filh[oa]s?|irmã|irmão|av[óô]|ti[oa]"
-    r"|prim[oa]|sobrinh[oa]|sogr[oa]|chefe|cachorr[oa]|cão|gat[oa]|vizinh[oa]|amig[oa])"
-    r"|(?:mi[oa]|miei|mie|nostr[oa]) (?:\w+ )?(?:moglie|marito|madre|padre|figli[oa]?|fratello|sorella|nonn[oa]|zi[oa]|cane"
-    r"|gatto|amic[oa])"
-    r"|(?:mijn|onze|ons) (?:\w+ )?(?:vrouw|man|vriendin|vriend|moeder|vader|zoon|dochter|kinderen|broer|zus|oma|opa|hond|kat|baas)"
-)
+_MONTH = lexicon.any_of(lexicon.places("calendar.months", "en").keys() - {"may"})  # which is a verb too
+_DAY = lexicon.any_of(lexicon.places("calendar.weekdays", "en"))
+_PEOPLE = f"(?:{lexicon.pattern('people.others')})"
+_PEOPLE_FOREIGN = lexicon.pattern("people.own")
 PEOPLE = LazyPattern(rf"\b(?:(?:my|our|of my|of our) (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b|{_PEOPLE_FOREIGN}\b)")
 """A person, or an animal, of one's own."""
 CARRIES = LazyPattern(

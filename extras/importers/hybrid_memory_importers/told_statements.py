@@ -15,17 +15,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hybrid_memory.capture import english, foreign, refusals
+from hybrid_memory.capture import refusals
 from hybrid_memory.capture.gate import Gate, Judged
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
+from hybrid_memory.capture.rules import corrects, only_corrects
 from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentences, without_fillers
 from hybrid_memory.capture.statements import LEAST_EPISODE, LEAST_OF_RULES, MOST_JUDGED, statements_of
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory_importers import not_statements
 from hybrid_memory_importers.not_statements_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
-from hybrid_memory_importers.told_statements_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
+from hybrid_memory_importers.told_statements_words import INTRODUCES, LABELLED, SETS_A_SCENE, personal_words
 
 # Set by hand.
 _LONGEST = 1_000  # characters of a statement
@@ -174,7 +175,7 @@ def _material(low: str) -> int | None:
     if found is not None:
         return found.end() - 1
     at = refusals.begins_material(low)
-    return None if at is None or english.CORRECTS.match(low) is not None else at
+    return None if at is None or corrects(low) else at
 
 
 class _Reading:
@@ -192,7 +193,7 @@ class _Reading:
         self._known = list(statements_of([one for one in stripped if one.raw], turn))
         self._introduces = any(INTRODUCES.search(one.low) is not None for one in whole)
         self._alone = len(whole) <= _FEW_SENTENCES or (
-            len(whole) < _PASTED_SENTENCES and any(not PERSONAL_WORDS.isdisjoint(one.words) for one in whole)
+            len(whole) < _PASTED_SENTENCES and any(not personal_words().isdisjoint(one.words) for one in whole)
         )
 
     def read(self) -> None:
@@ -297,9 +298,7 @@ def _whole_text(statement: Statement, sentence: Sentence) -> str:
     at = sentence.raw.find(statement.text)
     end = max(len(shown.raw), at + len(statement.text))
     before = sentence.low[:at]
-    is_lead = not before.strip() or any(
-        one.fullmatch(before) is not None for one in (english.CORRECTS, foreign.CORRECTS, _LEADS)
-    )
+    is_lead = not before.strip() or only_corrects(before) or _LEADS.fullmatch(before) is not None
     return _clean(sentence.raw[at if is_lead else 0 : end])
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hybrid_memory.capture.alternatives import alternative_at
-from hybrid_memory.capture.english import MACROS
-from hybrid_memory.capture.rules import expanded
+from hybrid_memory.capture.rules import spelled
 from hybrid_memory.capture.sentences import lowered
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import ENGLISH_CODE
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.language.text import words
 
@@ -92,7 +93,7 @@ def _of_person(text: str, low: str) -> Iterator[Frame]:
         )
         if not own and not (names or found["who"].startswith(("my ", "our "))):
             continue
-        country = sort == "place" and lowered(value) in _COUNTRIES
+        country = sort == "place" and lowered(value) in lexicon.phrases("places.countries")
         yield Frame(
             attribute,
             frozenset({"self"}) if own else _stems(who),
@@ -155,7 +156,7 @@ def _of_thing(text: str, low: str) -> Iterator[Frame]:
         if found is None:
             continue
         subject, rest = found["subject"], found["rest"].strip(" ,")
-        if not _STARTS_THING.match(subject) or not _NOT_IN_SUBJECT.isdisjoint(subject.split()):
+        if not _STARTS_THING.match(subject) or not lexicon.words("frames.not_in_subject").isdisjoint(subject.split()):
             continue
         limited = _FOR.fullmatch(rest)
         own = _stems(_DETERMINER.sub("", subject))
@@ -193,12 +194,12 @@ def _sort_of_thing(sort: str, subject: str, value: str, unit: str) -> str | None
         return "favourite"
     if not _is_proper(value) or _QUALITY.fullmatch(lowered(value)) is not None:
         return None
-    return "name" if subject.rsplit(maxsplit=1)[-1] in _ONE_AT_A_TIME else None
+    return "name" if subject.rsplit(maxsplit=1)[-1] in lexicon.words("frames.one_at_a_time") else None
 
 
 @functools.cache
 def _many() -> frozenset[str]:
-    return frozenset(words(_SEVERAL_OF))
+    return frozenset(words(" ".join(lexicon.words("frames.several"))))
 
 
 @functools.cache
@@ -219,17 +220,13 @@ def _is_proper(value: str) -> bool:
 
 
 def _p(source: str) -> LazyPattern:
-    return LazyPattern(expanded(source, MACROS))
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return LazyPattern(lambda: spelled(lexicon.filled(source, ENGLISH_CODE)))
 
 
 _REST = r"(?P<rest>(?:,? [^.!?]{1,120})?)"
 _WORD = r"[\w'/+.-]+"
 _DATE = (
-    r"(?:(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the )?\d{1,2}(?:st|nd|rd|th)?\.?(?: of)? <MONTH>(?: 20\d\d)?"
+    r"(?:(?:next |this )?<calendar.weekdays*>|(?:the )?\d{1,2}(?:st|nd|rd|th)?\.?(?: of)? <MONTH>(?: 20\d\d)?"
     r"|<MONTH> \d{1,2}(?:st|nd|rd|th)?(?:,? 20\d\d)?|the \d{1,2}(?:st|nd|rd|th)|20\d\d-\d\d-\d\d)\b"
 )
 _CLOCK = r"(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight)\b"
@@ -243,50 +240,17 @@ _LIMITS = LazyPattern(
 )
 _OWNERS = frozenset({"my", "our", "the"})
 _NEW = frozenset({"new"})
-_SEVERAL_OF = """
-    exam exams appointment flight meeting call interview class lesson train shift delivery test talk concert trip visit
-    son daughter brother sister child kid dog cat friend colleague neighbour neighbor cousin aunt uncle client customer
-    server database db repo repository project file site service bucket endpoint host machine app account branch ticket task
-    issue course book film movie song team room table event party
-"""
-"""Of these one has several: "the server" alone may be another one."""
-_ONE_AT_A_TIME = _set(
-    """boss manager wife husband spouse fiance fiancee girlfriend boyfriend landlord landlady gp dentist supervisor
-    employer ceo cto cfo president mayor successor predecessor hometown airport bank codename"""
-)
-_NOT_IN_SUBJECT = _set(
-    "i we you it that this he she they there and or who which not if when is are was think because what i'm says said"
-)
 _STARTS_THING = LazyPattern(
     r"(?:the|my|our|his|her|their|[\w-]+'s) \w"
     r"|(?:deadline|stand-?up|retro|demo|launch|release|deploy|deployment|budget|kick-?off|go-live|code freeze|staging|production|prod)\b"
 )
 _DETERMINER = LazyPattern(r"^(?:the|my|our)\b ?")
 _FOR = LazyPattern(r"(?:for|of|with) ([\w' -]{2,60})")
+_QUALITY = LazyPattern(lambda: lexicon.pattern("frames.quality", ENGLISH_CODE))
+_NO_PLACE = LazyPattern(lambda: f"(?:{lexicon.pattern('frames.no_place', ENGLISH_CODE)})")
 _FAVOURITE = LazyPattern(r"\bfavou?rite\b")
-_QUALITY = LazyPattern(
-    r"\w+(?:ian|ish|ese|can|i)|german|french|dutch|greek|swiss|czech|thai|catholic|muslim|jewish|hindu|buddhist|christian|vegan|vegetarian"
-)
 _CALENDAR = _p(r"(?:<DAY>|<MONTH>|christmas|easter)(?: .*)?")
 _TIME_BEHIND = LazyPattern(r" (?:last|this|yesterday|recently|today|two|three|ago)$")
-_NO_PLACE = LazyPattern(
-    r"(?:kubernetes|k8s|docker|postgres\w*|mysql|sqlite|mongo\w*|redis|kafka|rabbitmq|github|gitlab|bitbucket|jenkins|aws|azure|gcp"
-    r"|google(?: cloud)?|cloudflare|vercel|netlify|heroku|linux|ubuntu|debian|fedora|arch|nixos|windows|mac(?:os)?|vim|neovim|emacs"
-    r"|helix|zed|cursor|vs ?code|vscode|python|rust|go|golang|java|kotlin|typescript|javascript|react|vue|svelte|angular|django|flask"
-    r"|fastapi|rails|slack|teams|zoom|notion|obsidian|jira|linear|asana|trello|figma|poetry|uv|npm|pnpm|yarn|bun|firefox|chrome|safari"
-    r"|brave|marketing|sales|product|engineering|finance|support|hr|legal|operations|design|management|android|ios|iphone|terraform"
-    r"|[\w-]*[\d.][\w.-]*|the \w+|an? .*)"
-)
-_COUNTRIES = frozenset(
-    """germany|france|spain|portugal|italy|austria|switzerland|netherlands|belgium|poland|england|scotland|ireland|wales|britain|uk|usa
-    |us|america|canada|mexico|brazil|argentina|chile|peru|china|japan|korea|india|australia|norway|sweden|denmark|finland|iceland|greece
-    |turkey|russia|ukraine|romania|hungary|croatia|serbia|slovenia|egypt|morocco|kenya|nigeria|israel|thailand|vietnam|indonesia|europe
-    |asia|africa|texas|california|bavaria|catalonia|tuscany|south africa|new zealand|south korea|united states|united kingdom
-    |czech republic|great britain""".replace("\n", "")
-    .replace(" |", "|")
-    .replace("    ", "")
-    .split("|")
-)
 _WHO = r"(?P<who>i|we|(?:(?:my|our) )?[\w'-]+(?: [\w'-]+){0,2}?)"
 _RECENTLY = r"(?:just |recently |now |currently |actually |finally )?"
 _OF_PERSON = (

@@ -10,12 +10,14 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import re
 import unicodedata
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.languages import ENGLISH, language_of
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
@@ -44,26 +46,22 @@ _CODE = LazyPattern(
     r"[`{}<>=\\|]|::|//|\S@\S|\w\(|\w_\w|\w\.[^\W\d]\w+|(?:^|\s)[~.]{0,2}/\w|(?:^|\s)--?\w|(?<=[a-z])[A-Z]+[a-z]+[A-Z]"
 )
 _WE = LazyPattern(
-    r"(?i)\b(?:we|we're|we've|we'll|our|ours|us|wir|unser\w*|uns|nous|notre|nos|nosotros|nosotras|nuestr\w*|nós|noss\w*|noi|nostr\w+|wij|onze"
-    r"|ons)\b|我们|私たち|我々"
+    lambda: rf"\b(?:{lexicon.pattern('oneself.we')})\b|{lexicon.any_of(lexicon.words('oneself.we_characters'))}",
+    re.IGNORECASE,
 )
+# Also what is asked of the assistant.
 _SPEAKER = LazyPattern(
-    r"(?i)\b(?:i|i'm|im|i've|ive|i'd|i'll|my|me|mine|myself|your|you|user|user's"  # also what is asked of the assistant
-    r"|ich|mein\w*|mir|mich|du|dein\w*|nutzer\w*|benutzer\w*|je|moi|mon|ma|mes|tu|utilisat\w+"
-    r"|yo|mi|mis|mí|soy|voy|nací|usu[aá]ri[oa]|eu|sou|vou|nasci|meus?|minhas?|mim|utilizador\w*|io|mio|mia|miei|mie|utente|ik|ikzelf|mijn|mij|je|gebruik(?:er|ster)\w*"
-    r"|ho)\b"
-    r"|\b[jm]['’]|[我你私僕俺]|用户|ユーザー"
-    r"|^(?:please |always |from now on,? |bitte )*(?:answer|reply|respond|talk|speak|prefers|wants|antworte)\b"
+    lambda: (
+        rf"\b(?:{lexicon.pattern('oneself.speaker')})\b|\b[jm]['’]|{lexicon.any_of(lexicon.words('oneself.speaker_characters'))}"
+        r"|^(?:please |always |from now on,? |bitte )*"
+        rf"{lexicon.any_of(lexicon.words('oneself.orders'))}\b"
+    ),
+    re.IGNORECASE,
 )
 # Spanish, Portuguese and Italian say "I" by the end of a verb, or put "me" behind it; English words and names end so too.
 _VERB = LazyPattern(r"(?:^\w|\b[^\W\dA-Z])[^\W\d]+(?:o|[^rwb]ei|me|mi|é)\b")
-_ENGLISH = LazyPattern(
-    r"(?i)\b(?:the|is|are|was|were|has|have|had|of|to|and|with|his|her|he|she|they|their|for|not|it|this|that)\b"
-)
-_FRAGMENT = LazyPattern(
-    r"(?i)(?:and|or|but|for|with|to|from|at|by|about|not|only|same|except|until|after|before|und|oder|für|mit|von|bei|nicht|para|con|por"
-    r"|com|et|ou|pour|avec|pas|per|voor|met|van|bij|niet)\b"
-)
+_ENGLISH = LazyPattern(lambda: rf"\b{lexicon.any_of(lexicon.words('oneself.english_words'))}\b", re.IGNORECASE)
+_FRAGMENT = LazyPattern(lambda: rf"{lexicon.any_of(lexicon.words('oneself.fragments'))}\b", re.IGNORECASE)
 _SENTENCE = LazyPattern(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 _WORD = LazyPattern(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _IDEOGRAPHS = 0x3040

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hybrid_memory.capture import english, foreign, refusals
+from hybrid_memory.capture import refusals
 from hybrid_memory.capture.own_words import GAP, lowered_safe, own_lines
+from hybrid_memory.capture.rules import corrects
 from hybrid_memory.capture.sentences import lowered, sentences
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 # Set by hand.
@@ -42,8 +44,7 @@ def signs_of_others_words(text: str) -> Signs:
     text = lowered_safe(text).strip()
     low = lowered(text)
     said = list(sentences(text[:_READ]))
-    corrects = english.CORRECTS.match(low) or foreign.CORRECTS.match(low)
-    labelled = 0 if corrects is None else corrects.end()
+    labelled = corrects(low)
     return Signs(
         several_lines=len(text.splitlines()) > 1 or list(own_lines(text)) != [text],
         long=len(text) > _LONGEST,
@@ -75,30 +76,19 @@ def reports(low: str, end: int | None = None) -> bool:
     return _REPORT.search(low, 0, len(low) if end is None else end) is not None
 
 
-_REPORT = LazyPattern(
-    r"\b(?<!i )(?<!we )(?:said|says|say|told|wrote|writes|asked|asks|thinks|claims|claimed"
-    r"|mentioned|replied|answered|states|sagte|sagt|meint|meinte|schrieb|dit|dijo|dice|disse"
-    r"|diz)\b"
-)
-# A bullet, something pointed at, code, and how letters begin and end.
+_REPORT = LazyPattern(lambda: rf"\b(?<!i )(?<!we )(?:{lexicon.pattern('others.reporting')})\b")
+# A bullet, something pointed at, code, how letters begin and end; what somebody does with a text, and where it is from.
 _OTHERS = LazyPattern(
-    r"^[-*•–]\s|\^|↑|👆|👇|`[^`]{12,}`|\b(?:dear|sehr geehrte\w?|chère?|estimad[oa]s?|prezad[oa]s?) \w"
-    r"|\b(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|cordialement|saludos|viele grüße|liebe grüße)\b"
-    r"|\b(?:best|sincerely|yours|cheers|thanks|abraços?), ?\w{1,20}\W*$"
-    r"|^(?:hi|hello|hey|hallo|bonjour|hola|olá) (?!there\b|again\b|claude\b|codex\b|gemini\b|cursor\b)\w+,|\s[–—] ?\w+\W*$"
-    # What somebody does with a text, and where it is from.
-    r"|\b(?:translat|proof ?read|rephras|reword|rewrit|paraphras|summari[sz]|shorten|tweet"
-    r"|übersetz|korrigier|tradui|résum|traduc|traduz)"
-    r"|\b(?:grammar|spelling|wording|quote|unquote|bio|essay|blog|article|paragraph|sentence|minutes of|the minutes|transcript|thoughts"
-    r"|according to|^(?:fyi|fwd|fw|forwarded|news) from"
-    r"|(?:his|her|their) (?:answer|reply|words)|e?mail from|is (?:this|that) (?:ok|okay|right|correct|true|good))\b"
-    r"|翻译|翻譯|总结|改写|润色|翻訳|要約|校正"
+    lambda: (
+        rf"^[-*•–]\s|\^|↑|👆|👇|`[^`]{{12,}}`|\b(?:{lexicon.pattern('letters.formal_greetings')}) \w"
+        rf"|\b(?:{lexicon.pattern('letters.regards')})\b"
+        r"|\b(?:best|sincerely|yours|cheers|thanks|abraços?), ?\w{1,20}\W*$"
+        rf"|^(?:{lexicon.pattern('letters.casual_greetings')}) (?!there\b|again\b|claude\b|codex\b|gemini\b|cursor\b)\w+,"
+        rf"|\s[–—] ?\w+\W*$|\b(?:{lexicon.pattern('material.worked_on')})|\b(?:{lexicon.pattern('others.texts')})\b"
+        rf"|{lexicon.any_of(lexicon.words('material.worked_on_characters'))}"
+    )
 )
 _COLON = LazyPattern(r":(?=\s|$)|：")
 _OWN_LABEL = LazyPattern(
-    r"(?:(?:please|ok|oh|and|so|btw|bitte) )*(?:(?:small|quick|one) )?(?:correction|update|decision|decided|note|reminder|important"
-    r"|fyi|info|remember(?: this| that)?(?: for (?:later|next time|the future))?"
-    r"|note to self|for the record|change of plans?|wait|no|nope|sorry|actually|from now on"
-    r"|korrektur|entscheidung|entschieden|notiz|wichtig|merk dir|nein|zur info|ab jetzt"
-    r"|décision|retiens|non|à noter|corrección|decisión|recuerda|nota|correção|decisão|lembre|não|更正|不对|决定|記憶|訂正|メモ|決定)"
+    lambda: rf"(?:{lexicon.any_of(lexicon.words('others.label_leads'))} )*(?:{lexicon.pattern('others.labels')})"
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 # Set by hand.
@@ -132,7 +133,7 @@ def _is_machine_line(line: str) -> bool:
 
 
 _ONESELF = LazyPattern(
-    r"(?i)\b(?:i|i'm|i've|my|we|our|ich|wir|mein\w{0,2}|je|mon|ma|mes|nous|mi|mis|yo|eu|meu|minha)\b"
+    lambda: rf"\b(?:{lexicon.any_of(lexicon.words('people.oneself'))}|mein\w{{0,2}})\b", re.IGNORECASE
 )
 _JOINS = "/_-"  # of a word that has a placeholder in it
 _FENCE = LazyPattern(r"(?m)^[ \t>]*(?:```|~~~)[^\n]*$|```")
@@ -156,19 +157,9 @@ _MACHINE_LINE = LazyPattern(
 )
 _CODE_MARKS = ("=>", "{{", "}}", "</")
 _CALL = LazyPattern(r"\w\(\)")
-_MAIL_HEADER = LazyPattern(
-    r"(?im)^[ \t]*(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|à|objet"
-    r"|para|asunto|assunto|差出人|件名|发件人|主题):[ \t]"
-)
+_LINES = re.IGNORECASE | re.MULTILINE
+_MAIL_HEADER = LazyPattern(lambda: rf"^[ \t]*{lexicon.any_of(lexicon.words('letters.headers'))}:[ \t]", _LINES)
 _SALUTATION = LazyPattern(
-    r"(?im)^[ \t]*(?:dear|hi|hello|hey|good (?:morning|afternoon)|sehr geehrte\w?|liebe[rs]?|hallo"
-    r"|bonjour|chère?|madame|monsieur"
-    r"|estimad[oa]s?|querid[oa]s?|hola|prezad[oa]s?|car[oa]s?|olá)\b[^\n.?!]{0,60}[,:][ \t]*$"
+    lambda: rf"^[ \t]*(?:{lexicon.pattern('letters.greetings')})\b[^\n.?!]{{0,60}}[,:][ \t]*$", _LINES
 )
-_CLOSING = LazyPattern(
-    r"(?im)^[ \t]*(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|sincerely|yours"
-    r"|cheers|thanks|thank you|many thanks|love"
-    r"|mit freundlichen grüßen|viele grüße|liebe grüße|lg|cordialement|bien à vous|saludos"
-    r"|un saludo|atentamente|abraços?|atenciosamente"
-    r")\b[^\n]{0,40},?[ \t]*$"
-)
+_CLOSING = LazyPattern(lambda: rf"^[ \t]*(?:{lexicon.pattern('letters.closings')})\b[^\n]{{0,40}},?[ \t]*$", _LINES)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hybrid_memory.capture.frames import Frame, frame_of, question_for
 from hybrid_memory.capture.model import Statement
 from hybrid_memory.capture.sentences import lowered
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.language.text import words
 
@@ -342,30 +343,12 @@ _FRAGMENTS = (
         r"(?P<new>[\w.:/-]+(?: (?!now\b)[\w.:/-]+)?)(?: now)?(?:, we .{2,40})?"
     ),
 )
-_SLOTS: tuple[tuple[str, str, LazyPattern], ...] = (
-    (
-        "residence",
-        "where I live",
-        LazyPattern(
-            r"ich (?:wohne|lebe) (?:jetzt )?in\b|ich bin .{0,20}nach .{2,40}gezogen|j'habite\b"
-            r"|j'ai déménagé\b|je vis à\b|vivo en\b|me mudé a\b|moro em\b|me mudei\b|我(?:现在)?住在?"
-            r"|我搬|(?:私は)?.{1,12}に(?:住んで|引っ越しました)"
-        ),
-    ),
-    (
-        "name to be called by",
-        "call me by my name",
-        LazyPattern(r"nenn mich\b|appelle[- ]moi\b|llámame\b|me chama\b|(?:请)?叫我"),
-    ),
-    (
-        "language of answers",
-        "answer in which language",
-        LazyPattern(
-            r"(?:bitte )?(?:antworte|schreib) .{0,30}auf (?:deutsch|englisch|französisch|spanisch)\b"
-            r"|réponds .{0,20}en (?:français|anglais|allemand|espagnol)\b"
-            r"|responde .{0,20}en (?:español|inglés|francés|alemán)\b"
-            r"|responda .{0,20}em (?:português|inglês|francês|alemão)\b"
-        ),
-    ),
+_SLOTS: tuple[tuple[str, str, LazyPattern], ...] = tuple(
+    (name, question, LazyPattern(functools.partial(lexicon.pattern, f"slots.{name.replace(' ', '_')}")))
+    for name, question in (
+        ("residence", "where I live"),
+        ("name to be called by", "call me by my name"),
+        ("language of answers", "answer in which language"),
+    )
 )
 """Of each of these a person has one at a time, in other languages: its name, a question that finds it, how it is said."""

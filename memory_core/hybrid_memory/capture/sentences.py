@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import ENGLISH_CODE, character_codes, letter_codes
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 _LONGEST = 1_000  # characters; nobody says so much without an end
@@ -84,7 +86,7 @@ def _sentence(raw: str, end: str) -> Iterator[Sentence]:
     raw = raw.strip(" \t\u3000*_#")
     if raw and len(raw) <= _LONGEST:
         sentence = sentence_of(raw, asks="?" in end or "？" in end)
-        if not _STUTTERS.isdisjoint(sentence.words):
+        if not lexicon.words("sentences.stutters").isdisjoint(sentence.words):
             sentence = sentence_of(_STUTTER.sub("", raw), asks=sentence.asks)
         yield sentence
 
@@ -97,7 +99,6 @@ def without_fillers(sentence: Sentence) -> Sentence:
 
 _WORD = LazyPattern(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _DENSE = LazyPattern("[\u3040-\u30ff\u3400-\u9fff]")
-_STUTTERS = frozenset({"uh", "um", "uhm", "umm", "erm", "hmm", "ähm", "äh", "euh"})
 # "um" and "er" are words of other languages.
 _STUTTER = LazyPattern(
     r"\b(i|we|the|my|you|so|and|that) (?:uh|um+|uhm|erm|hmm),* (?=\1\b)|(?<=\bi )um+,* "
@@ -107,31 +108,24 @@ _STUTTER = LazyPattern(
 )
 _END = LazyPattern(r"[.!?…]+[\"')\]]*(?=\s|$)|[。！？]+|;(?=\s)")
 _NO_END = LazyPattern(
-    r"(?:(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|vs|approx|ca|bzw|usw|etc|inc|jr|sr|e\.g|i\.e|z\.b|d\.h|p\.s|sra?|sres"
-    r"|mme|m|a\.m|p\.m|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-z])|(?:^|\s)\d{1,2})$",
-    2,
+    lambda: (
+        rf"(?:(?:^|[\s(])(?:{lexicon.any_of(lexicon.words('sentences.no_end'))}"
+        rf"|{lexicon.any_of(lexicon.places('calendar.short_months', 'en'))}|[a-z])|(?:^|\s)\d{{1,2}})$"
+    ),
+    re.IGNORECASE,
 )
 _COUNTED = LazyPattern(
-    r"(?i)\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
-    r"|is|i am|i'm|are|turn(?:s|ed)?|aged?|to|at|than|by|room|chapter|step) \d{1,2}$"
+    lambda: (
+        rf"\b(?:{lexicon.any_of(lexicon.places('calendar.months', 'en'))}"
+        rf"|{lexicon.any_of(lexicon.places('calendar.short_months', 'en'))}|{lexicon.pattern('sentences.counting')}) \d{{1,2}}$"
+    ),
+    re.IGNORECASE,
 )
 FILLERS = LazyPattern(
-    r"(?:(?:ok(?:ay)?|k|so+|well|u+h+m*|um+(?=,|\s+(?:i|we|so|yeah|the|my|ok|and|no|can)\b)|er+m+"
-    r"|ah+|oh+|hm+|yeah|yep|yes|hey|hi|hello|btw"
-    r"|by the way|also|and|but|plus|just|then|anyways?"
-    r"|alright|all right|right|honestly|basically|you know|i mean|like|look|listen|for context"
-    r"|quick note|one more thing|first(?: of all)?"
-    r"|thanks|thank you|thx|ty|great|cool|perfect|sure|nice|good|fine|lol|ha(?:ha)+|ps|p\.s\.?"
-    r"|in fact|of course|ah right|oh right|see"
-    r"|again|quick thing|small thing|additionally|besides|finally|lastly|second(?:ly)?"
-    r"|third(?:ly)?|today|because|since|cause|cuz|as"
-    r"|also|übrigens|ach|na ja|naja|ja|gut|achtung|und|aber|hallo|danke|super|prima|genau|ok dann"
-    r"|dann|außerdem|alors|bon|ben|euh|au fait"
-    r"|et|mais|merci|oui|salut|bonjour|du coup|d'ailleurs|en fait|donc|bueno|pues|vale|por cierto"
-    r"|y|e|pero|gracias|sí|hola|además|entonces"
-    r"|bom|então|olha|aliás|a propósito|por sinal|mas|obrigad[oa]|sim|oi|olá|também)\b[\s,:.!…–—-]*"
-    r"|(?:对了|那个|嗯+|哦|好的|好|另外|还有|顺便说一下|那么|谢谢|そういえば|えっと|あの|ちなみに|はい|あと|それと)[，,、。:：\s]*"
-    r"|[,:–—\s.…-]+)*"
+    lambda: (
+        rf"(?:(?:{lexicon.pattern('sentences.fillers', ENGLISH_CODE, *letter_codes())})\b[\s,:.!…–—-]*"
+        rf"|(?:{lexicon.pattern('sentences.fillers', *character_codes())})[，,、。:：\s]*|[,:–—\s.…-]+)*"
+    )
 )
 
 
@@ -141,14 +135,12 @@ def leans(low: str) -> bool:
 
 
 _LEANS = LazyPattern(
-    r"(?:(?:and|but|so|also|plus|then|und|aber|et|mais|y|pero|e|mas)[, ]+)?(?:he|she|he's|she's|they|they're|him|her|his|their"
-    r"|it|it's|its|that|that's|both|neither|either|the (?:other|older|younger|eldest"
-    r"|oldest|youngest|latter|former|first|second)(?: one)?|er|sie|ihre?|ihr|beide|dort|der andere|il|elle|ils|elles|son|sa|ses"
-    r"|leur|c'est|elle s'appelle|él|ella|ellos|ellas|su|sus|ele|ela|eles|elas|dele|dela"
-    r"|lui|lei|loro|hij|zij|ze|zijn|haar)\b(?! (?:rain|snow)\w*)|(?:他|她|它|他们|她们|彼|彼女|それ|その|那|这)"
-    r"|(?:runs?|lives?|works?|lies|starts?|ends?|costs?|loves?|hates?|likes?|plays?|goes|comes|is|was|has|got|turns?|turned"
-    r"|called|named)\b"
+    lambda: (
+        rf"(?:(?:and|but|so|also|plus|then|und|aber|et|mais|y|pero|e|mas)[, ]+)?"
+        rf"(?:{lexicon.pattern('sentences.leaning', ENGLISH_CODE, *letter_codes())})\b(?! (?:rain|snow)\w*)"
+        rf"|(?:{lexicon.pattern('sentences.leaning', *character_codes())})|(?:{lexicon.pattern('sentences.leaning_verbs')})\b"
+    )
 )
 """A subject that is somebody or something named before, or none at all."""
-_LEANS_AT_END = LazyPattern(r"\w (?:there|dort|là-bas|allí|lá)(?: now| too)?$")
+_LEANS_AT_END = LazyPattern(lambda: rf"\w {lexicon.any_of(lexicon.words('sentences.leaning_places'))}(?: now| too)?$")
 """A place that was named before: "my sister lives there"."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from hybrid_memory.capture import english, foreign, refusals
+from hybrid_memory.capture import refusals, rules
 from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.gate import Gate
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
@@ -20,8 +20,9 @@ from hybrid_memory.capture.replacing import (
     tells_of_change,
     words_of,
 )
-from hybrid_memory.capture.rules import Rule
+from hybrid_memory.capture.rules import Rule, corrected_dense
 from hybrid_memory.capture.sentences import Sentence, leans, lowered, sentence_of, sentences, without_fillers
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 
@@ -169,7 +170,7 @@ def _read_sentences(
         if _only_corrects(sentence.low):
             corrects = True
             continue
-        if english.REMEMBER_BEFORE.match(sentence.low):
+        if rules.REMEMBER_BEFORE.match(sentence.low):
             found = _asked_for(before, turn)
         else:
             found = _found_in(sentence, before, turn, earlier, let, corrects=corrects)
@@ -267,7 +268,7 @@ def _of_clauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Stat
         asked = _asked_in(clause, before, turn)
         if asked is not None:
             return asked
-        noted = english.WEAK_NOTE.match(clause.low)
+        noted = rules.WEAK_NOTE.match(clause.low)
         shown = declared(clause if noted is None else without_fillers(clause.behind(noted.end())))
         found = None if shown is None else _told(shown, turn)
         if found is not None:
@@ -282,13 +283,13 @@ def _asked_in(clause: Sentence, before: Sentence | None, turn: Turn) -> Statemen
 
 def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, corrects: bool) -> Statement | None:
     """Return what puts something right: "no, the meeting is on Thursday"."""
-    dense = foreign.CORRECTED_DENSE.match(sentence.low) if sentence.dense and not sentence.asks else None
+    dense = corrected_dense(sentence.low) if sentence.dense and not sentence.asks else None
     if dense is not None:
-        return _put_right(sentence.behind(dense.start("text")), turn, None)
-    lead = english.CORRECTS.match(sentence.low) or foreign.CORRECTS.match(sentence.low)
-    if lead is None and not corrects:
+        return _put_right(sentence.behind(dense), turn, None)
+    lead = rules.corrects(sentence.low)
+    if not lead and not corrects:
         return None
-    rest = declared(without_fillers(sentence.behind(lead.end() if lead is not None else 0)), loose=True)
+    rest = declared(without_fillers(sentence.behind(lead)), loose=True)
     if rest is not None and (named := _IT_IS_NAMED.match(rest.low)) and rest.raw[named.start("name")].isupper():
         return _put_right(rest, turn, None)
     if rest is not None and (is_fragment(rest.low) or _IT_IS.match(rest.low)):
@@ -314,7 +315,7 @@ def _names_a_value(rest: Sentence) -> bool:
     named = _has_name(rest.raw)
     return any(
         form.match(rest.low) is not None and (named or value.search(rest.low) is not None)
-        for form, value in ((english.CORRECTED, english.VALUE), (foreign.CORRECTED, _DIGIT_OR_NOT))
+        for form, value in rules.CORRECTED
     )
 
 
@@ -360,7 +361,7 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
         if count == _MOST_CLAUSES or reports(sentence.low, found.start()):
             return
         clause = without_fillers(sentence.behind(found.end()))
-        if clause.raw and not sentence.low[: found.start()].endswith(_DENIALS):
+        if clause.raw and not sentence.low[: found.start()].endswith(lexicon.phrases("capture.denials")):
             yield clause
 
 
@@ -378,20 +379,20 @@ def declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
 
 def _told(clause: Sentence, turn: Turn) -> Statement | None:
     """Return what the rules make of a clause, or of it without "In Python, ..." in front, which is kept all the same."""
-    rules = _rules_for(clause)
-    found = _of_rules(clause, rules, turn, None)
+    known = _rules_for(clause)
+    found = _of_rules(clause, known, turn, None)
     if found is not None or clause.dense:
         return found
-    led = english.LED_IN.match(clause.low)
-    told = None if led is None else _of_rules(clause.behind(led.end()), rules, turn, None)
+    led = rules.LED_IN.match(clause.low)
+    told = None if led is None else _of_rules(clause.behind(led.end()), known, turn, None)
     if led is None or told is None or not clause.raw[led.end() :].startswith(told.text):
         return None
     return replace(told, text=clause.raw[: led.end()] + told.text)
 
 
-def _of_rules(clause: Sentence, rules: Sequence[Rule], turn: Turn, before: Sentence | None) -> Statement | None:
+def _of_rules(clause: Sentence, known: Sequence[Rule], turn: Turn, before: Sentence | None) -> Statement | None:
     """Return the statement that the first fitting rule makes of a clause."""
-    for rule in rules:
+    for rule in known:
         found = rule.pattern.match(clause.low)
         if found is None or not _names_are_names(clause, found):
             continue
@@ -478,18 +479,17 @@ def _take_back(kept: list[Statement], topic: str) -> None:
 
 def _only_corrects(low: str) -> bool:
     said = low + ","
-    found = english.CORRECTS.match(said) or foreign.CORRECTS.match(said)
-    return found is not None and found.end() == len(said)
+    return rules.corrects(said) == len(said)
 
 
 def _rules_for(clause: Sentence) -> Sequence[Rule]:
-    return () if clause.dense or _ENGLISH_WORDS.isdisjoint(clause.words) else english.RULES
+    return () if clause.dense or lexicon.words("capture.rule_words").isdisjoint(clause.words) else rules.telling_rules()
 
 
 def _asking_rules(clause: Sentence) -> Sequence[Rule]:
     if clause.dense:
-        return foreign.ASKED_DENSE
-    return () if _ASKING_WORDS.isdisjoint(clause.words) else _ASKING
+        return rules.asking_rules(dense=True)
+    return () if lexicon.words("capture.asking_words").isdisjoint(clause.words) else rules.asking_rules(dense=False)
 
 
 def _names_are_names(clause: Sentence, found: re.Match[str]) -> bool:
@@ -515,10 +515,8 @@ TAGS_OF_KIND = {
 _NAME = LazyPattern(r"(?<=[^.!?] )[A-ZÀ-ÖØ-Þ][\w-]+")
 _FIGURE = LazyPattern(r"\d+")
 _NUMBER = LazyPattern(r"\d")
-_DAY = LazyPattern(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}(?:st|nd|rd|th)\b")
-_DIGIT_OR_NOT = LazyPattern(
-    r"\d|\b(?:nicht|pas|não|nao|jeudi|vendredi|lundi|mardi|mercredi)\b|, no\b|\b\w+(?:tag|woch)\b"
-    r"|\b(?:lunes|martes|jueves|viernes)\b"
+_DAY = LazyPattern(
+    lambda: rf"\b{lexicon.any_of(lexicon.places('calendar.weekdays', 'en'))}\b|\b\d{{1,2}}(?:st|nd|rd|th)\b"
 )
 _NOT_THIS = LazyPattern(r"\bnot (?:in |on |at |the )?([\w-]{3,})")
 _IT_IS_NAMED = LazyPattern(r"(?:it'?s|it is) (?P<name>[a-z][\w.+#-]*)[^,]{0,40}, not \w")
@@ -528,35 +526,9 @@ _IT_IS = LazyPattern(
 )
 _OWN_CHANGE = LazyPattern(r"(?:i|we|i'\w+|we'\w+|let's|scratch|drop|ditch|scrap|forget|dump)\b")
 _OWN = LazyPattern(r"(?:i|we|my|our|i'\w+|we'\w+)\b")
-_DENIALS = ("not", "n't", "nicht", "pas", "no es", "não é")  # "not because I prefer tabs"
 _BOUNDARY = LazyPattern(
-    r"(?:[,;:–—-]\s+|\s(?:and|but|so|because|since|cause|und|aber|weil|denn|et|mais|car|y|pero|porque|e|mas)\s+)"
-    r"(?:(?:and|but|so|because|also|und|aber|et|mais|y|pero|e|mas)\s+)?"
-    r"(?=(?:i|i'm|i've|i'd|i'll|im|ive|id|dont|we|we're|we'll|we've|my|our|from now on|please|pls|always|never"
-    r"|remember|remind|call me|let's|lets|don't|fyi|for the record"
-    r"|ich|wir|mein|meine|unser|unsere|bitte|ab jetzt|je|j'\w+|on|nous|mon|ma|notre|yo|mi|mis"
-    r"|prefiero|vivo|nuestr[oa]|eu|meu|minha|nosso|nossa|prefiro|moro)\b)|[，、]"
+    lambda: (
+        rf"(?:[,;:–—-]\s+|\s{lexicon.any_of(lexicon.words('capture.joining'))}\s+)"
+        rf"(?:{lexicon.any_of(lexicon.words('capture.joining'))}\s+)?(?=(?:{lexicon.pattern('capture.new_subjects')})\b)|[，、]"
+    )
 )
-_ASKING: tuple[Rule, ...] = (*english.REMEMBERED, *foreign.ASKED)
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_ASKING_WORDS = _set(
-    "remember mind memorize memorise note don't dont forget never reference information notes"
-    " store save add put merk merke merken sich notier notiere"
-    " denk vergiss behalt behalte info erinnerung später kenntnis notiz wichtig souviens-toi"
-    " souviens rappelle souvenez retiens retenez notez"
-    " n'oublie mémorise garde mémoire recuerda recuerde ten tenga anota apunta memoriza olvides"
-    " sepas futuro toma nota guarda lembra lembre tenha"
-    " leve anote esqueça esquece referência saber constar guarde down"
-)
-"""Words of which a sentence has one if it may ask to be remembered."""
-
-_ENGLISH_WORDS = _set(
-    "i i'm im i've ive i'd i'll we we're we've we'll my our the always never please pls let's call from going moving"
-    " in henceforth as permanently by at"
-)
-"""Words of which an English sentence has one if a rule may fit it."""

@@ -9,10 +9,12 @@ capital is a headline and decides nothing.
 
 from __future__ import annotations
 
+import functools
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from hybrid_memory.language.languages import FUNCTION_WORDS, language_of, word_set
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import all_function_words, function_words, language_of
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def written_names(content: str, speaker: str | None = None) -> dict[str, bool]:
         run: list[str] = []
         for token in (*line.split(), ""):
             bare = _POSSESSIVE.sub("", token.strip(_AROUND))
-            if bare in words and bare.lower() not in _GLUE and not _is_identifier(bare):
+            if bare in words and bare.lower() not in all_function_words() and not _is_identifier(bare):
                 run.append(bare)
                 if token[-1] not in _SEPARATES and token.endswith(bare):
                     continue
@@ -103,6 +105,7 @@ class _Found(NamedTuple):
 def _read_line(line: str, language: str, found: _Found) -> None:
     tokens = line.split()
     is_headline = _is_headline(tokens)
+    of_grammar, no_names = function_words(language), _no_names()
     opens, follows = True, False  # a sentence begins here; the word before has a capital
     for token in tokens:
         if token.isalpha() and token.islower():
@@ -111,14 +114,14 @@ def _read_line(line: str, language: str, found: _Found) -> None:
         word = token.strip(_AROUND)
         bare = _POSSESSIVE.sub("", word) if "'" in word or "’" in word else word
         low = bare.lower()
-        follows_title, is_function_word = low in _TITLES, low in FUNCTION_WORDS.get(language, ())
+        follows_title, is_function_word = low in lexicon.words("people.titles"), low in of_grammar
         if _is_identifier(bare) or (not is_headline and _is_acronym(bare)):
             found.named[bare] = None
-        elif bare[:1].isupper() and low not in _NO_NAMES and not (opens and is_function_word):
+        elif bare[:1].isupper() and low not in no_names and not (opens and is_function_word):
             sure = (bare != word and not is_function_word) or follows or not (opens or language == "german")
             (found.named if sure and not is_headline else found.unsure)[bare] = None
         follows = follows_title or (
-            bare[:1].isupper() and token[-1] not in _SEPARATES and low not in _NO_NAMES and not is_function_word
+            bare[:1].isupper() and token[-1] not in _SEPARATES and low not in no_names and not is_function_word
         )
         opens = _ends_sentence(token, low) or (opens and not bare)
 
@@ -132,7 +135,7 @@ def _is_identifier(word: str) -> bool:
 
 
 def _is_acronym(word: str) -> bool:
-    return word.isupper() and word.isalpha() and len(word) > 1 and word not in _NO_ACRONYMS
+    return word.isupper() and word.isalpha() and len(word) > 1 and word not in lexicon.words("names.not_acronyms")
 
 
 def _is_headline(tokens: list[str]) -> bool:
@@ -151,7 +154,7 @@ def _is_headline(tokens: list[str]) -> bool:
 def _ends_sentence(token: str, low: str) -> bool:
     last = token.rstrip(_CLOSING)[-1:]
     if last == ".":
-        return len(low) > 1 and low not in _ABBREVIATIONS
+        return len(low) > 1 and low not in _abbreviations()
     return last in _ENDS
 
 
@@ -169,7 +172,6 @@ _LONG_NUMBER = 3
 _LONG_WORD = 4  # letters; shorter ones are "of" and "the"
 _HEADLINE_WORDS = 4
 _SHOUTED_WORDS = 3
-_GLUE = frozenset().union(*FUNCTION_WORDS.values())
 _LONGEST_RUN = 4  # words of a name; more are a headline
 # Letters with digits; with "_"; paths and files: "/" alongside another mark or twice, a dot before an ending of a file or a domain.
 _IDENTIFIER = LazyPattern(
@@ -186,15 +188,22 @@ _IDENTIFIER = LazyPattern(
 _MEASURE = LazyPattern(
     r"[\d.,:/\-–]+(?:st|nd|rd|th|er|ème|[^\W\d_]{1,2}|min|sec|[kmg]i?b|mph|pcs|bit|day|days)?|\d+-[a-z]+(?:-[a-z]+)*"
 )
-_NO_ACRONYMS = word_set("OK AM PM TODO FYI ASAP NB PS NOTE DONE AND OR NOT NO YES")
-_NO_NAMES = word_set(
-    "i i'm i'll i've i'd january february march april may june july august september october november december jan feb mar "
-    "apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu "
-    "thur thurs fri sat sun dr mr mrs ms prof sir madam herr frau monsieur madame señor señora januar februar märz mai juni "
-    "juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag"
-)
-_TITLES = word_set("dr mr mrs ms prof sir madam herr frau monsieur madame señor señora")
-_ABBREVIATIONS = word_set(
-    "dr mr mrs ms prof st jr sr vs etc e.g i.e eg ie approx ca no nr inc ltd co corp dept est fig vol pp al bzw usw z.b d.h "
-    "u.a str hr fr tel bzgl evtl ggf inkl max min mio mrd jan feb mar apr jun jul aug sep sept oct nov dec"
-)
+
+
+@functools.cache
+def _no_names() -> frozenset[str]:
+    # Languages that write months and days of the week with a capital.
+    days = calendar_names("months", "en", "de") | calendar_names("weekdays", "en", "de")
+    short = calendar_names("short_months", "en") | calendar_names("short_weekdays", "en")
+    return lexicon.words("names.never") | lexicon.words("people.titles") | days | short
+
+
+@functools.cache
+def _abbreviations() -> frozenset[str]:
+    return lexicon.words("names.abbreviations") | calendar_names("short_months", "en")
+
+
+@functools.cache
+def calendar_names(key: str, *codes: str) -> frozenset[str]:
+    """Return the names of months or days of the week, as ``months``, in some languages."""
+    return frozenset(lexicon.places(f"calendar.{key}", *codes))

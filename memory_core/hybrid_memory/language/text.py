@@ -12,11 +12,8 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from hybrid_memory.language.languages import ENGLISH, ENGLISH_STOP_WORDS, FUNCTION_WORDS, stemmer
+from hybrid_memory.language.languages import ENGLISH, all_function_words, function_words, stemmer
 from hybrid_memory.language.lazy_pattern import LazyPattern
-
-STOP_WORDS = ENGLISH_STOP_WORDS
-"""English words that say nothing about what a text is about."""
 
 
 def content_hash(text: str) -> str:
@@ -98,7 +95,7 @@ def _joined_by_grammar(hyphenated: str) -> bool:
 
 @functools.cache
 def _function_words() -> frozenset[str]:
-    return frozenset(_without_marks(word) for words in FUNCTION_WORDS.values() for word in words)
+    return frozenset(map(_without_marks, all_function_words()))
 
 
 def hash_of_word(word: str) -> int:
@@ -148,7 +145,7 @@ def spelled_words(text: str, language: str) -> list[tuple[str, str]]:
 
 @functools.cache
 def _stop_words(language: str) -> frozenset[str]:
-    return frozenset(map(_without_marks, FUNCTION_WORDS.get(language, ())))
+    return frozenset(map(_without_marks, function_words(language)))
 
 
 def dense_text(content: str, speaker: str | None) -> str:

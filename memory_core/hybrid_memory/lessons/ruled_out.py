@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.lessons.commands import Words
 
 LONGEST_RULE = 300  # characters; a longer text tells more than a rule
 
-_WORDS: Mapping[str, Sequence[str]] = json.loads(
-    resources.files("hybrid_memory.lessons").joinpath("data/prohibitions.json").read_text(encoding="utf-8")
-)
 
-
-def _any_of(name: str) -> str:
+def _any_of(key: str) -> str:
     """Return a pattern for the phrases of a list, in which a space is any space."""
-    return r"\b(?:" + "|".join(phrase.replace(" ", r"\s+") for phrase in _WORDS[name]) + r")\b"
+    return rf"\b(?:{lexicon.pattern(f'prohibitions.{key}')})\b".replace(" ", r"\s+")
 
 
 # What is ruled out is what follows such a word, up to the end of the clause, or what comes before "is banned".
-_FORBIDS = re.compile(rf"{_any_of('forbids')}\s+(?P<object>[^.,;:!?()\n]+)", re.IGNORECASE)
-_FORBIDDEN = re.compile(rf"(?P<object>[^.,;:!?()\n]+?)\s+{_any_of('is')}\s+{_any_of('forbidden')}", re.IGNORECASE)
-_CLAUSE_END = re.compile(rf"{_any_of('clause ends')}.*", re.IGNORECASE)
-_CONDITION = re.compile(
-    _any_of("conditions"), re.IGNORECASE
+_FORBIDS = LazyPattern(lambda: rf"{_any_of('forbids')}\s+(?P<object>[^.,;:!?()\n]+)", re.IGNORECASE)
+_FORBIDDEN = LazyPattern(
+    lambda: rf"(?P<object>[^.,;:!?()\n]+?)\s+{_any_of('being')}\s+{_any_of('forbidden')}", re.IGNORECASE
+)
+_CLAUSE_END = LazyPattern(lambda: rf"{_any_of('clause_ends')}.*", re.IGNORECASE)
+_CONDITION = LazyPattern(
+    lambda: _any_of("conditions"), re.IGNORECASE
 )  # whether such a rule holds for a command cannot be seen in it
-_PREFERS = re.compile(_any_of("prefers"), re.IGNORECASE)
-_AROUND = frozenset(_WORDS["around"])  # words around what is ruled out, which say nothing of it
+_PREFERS = LazyPattern(lambda: _any_of("prefers"), re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _LEAST_STEM = 4  # letters that two forms of a word share
 
@@ -56,7 +55,9 @@ def _ruled_out_by(statement: str) -> Iterator[list[str]]:
             told = _CLAUSE_END.sub("", found["object"])
             if _CONDITION.search(told):
                 continue
-            words = [word for word in _WORD.findall(told.casefold()) if word not in _AROUND]
+            words = [
+                word for word in _WORD.findall(told.casefold()) if word not in lexicon.words("prohibitions.around")
+            ]
             if words:
                 yield words
 

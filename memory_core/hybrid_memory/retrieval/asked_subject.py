@@ -6,11 +6,14 @@ are understood in English, and behind "de", "of", "von Herrn" and the like in Ge
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
-from hybrid_memory.language.languages import ENGLISH, word_set
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import ENGLISH
 from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.names import calendar_names
 
 MAX_WORDS = 14
 """A longer question tells a story, in which names are not what is asked for."""
@@ -44,7 +47,7 @@ def asked_subject(text: str, language: str = ENGLISH) -> AskedSubject | None:
         if found is not None:
             parts = found.groupdict()
             subject = _words(parts.get("subject") or "")
-            if any(word.casefold() in _NO_SUBJECT for word in subject):
+            if any(word.casefold() in _no_subjects() for word in subject):
                 continue
             return AskedSubject(subject=subject, plain=bool(parts.get("plain")))
     return _only_name(question)
@@ -58,7 +61,7 @@ def _only_name(question: str) -> AskedSubject | None:
         return None
     before = tokens[named[0] - 1][0].lower() if named[0] else ""
     subject = tuple(tokens[at][0] for at in named)
-    if before in _PLACE_BEFORE or any(word.casefold() in _NO_SUBJECT for word in subject):
+    if before in lexicon.words("asking.before_places") or any(word.casefold() in _no_subjects() for word in subject):
         return None
     return AskedSubject(subject=subject)
 
@@ -73,17 +76,10 @@ def _words(text: str) -> tuple[str, ...]:
 
 _TOKEN = LazyPattern(r"[^\W_]+(?:[-_./:#@+]+[^\W_]+)*")
 _SENTENCE_END = LazyPattern(r"[.!?;:]\s+\S")
-_ASKS = LazyPattern(
-    r"(?:and |so |hi,? |hey,? )?(?:who(?:m|se|['’]s)?|what(?:['’]s)?|which|when(?:['’]s)?|where(?:['’]s)?|how)\b",
-    re.IGNORECASE,
-)
-_REQUEST = LazyPattern(
-    r"\b(?:recommend\w*|suggest\w*|should|could|would|can|may|might|some|best|good|great|tips?|ideas?|ways?|help|explain|likely|if|options?"
-    r"|soll(?:te)?|kann|könn\w+|puedo|podría|debería|peux|pourr\w+|dois|devr\w+)\b",
-    re.IGNORECASE,
-)
+_ASKS = LazyPattern(lambda: lexicon.pattern("asking.question_words", "en"), re.IGNORECASE)
+_REQUEST = LazyPattern(lambda: rf"\b(?:{lexicon.pattern('asking.advice')})\b", re.IGNORECASE)
 _NAME = r"[^\W_][\w./#@+-]*"
-_AUXILIARY = r"(?:is|are|was|were|does|do|did|has|have|had)"
+_AUXILIARY = lexicon.any_of(lexicon.words("asking.auxiliaries", "en"))
 _NOUNS = rf"(?:[^\W\d_]+(?: (?!{_AUXILIARY}\b)[^\W\d_]+){{0,2}})"
 _SUBJECT = rf"(?P<subject>{_NAME}(?: [A-Z0-9][\w./#@+-]*){{0,2}})"
 _FORMS = (
@@ -114,10 +110,8 @@ _FOREIGN = LazyPattern(
     r"\b(?:(?:von|bei|für|mit|über) (?:Herrn?|Frau|Tante|Onkel|Dr\.?)|(?:Herrn?|Frau|Tante|Onkel)|de|d['’]|pour|para|sobre|chez)\s?"
     r"(?P<subject>[A-ZÀ-Þ][\w-]+)\W*$"
 )
-_PLACE_BEFORE = word_set("to from into near around through via like than in at since until")
-_NO_SUBJECT = word_set(
-    "been i you we he she it they this that these those there here the a an my your our his her their its me us him them one someone "
-    "anyone everyone everybody nobody who what when where how it let today yesterday tomorrow tonight now then last next "
-    "january february march april may june july august september october november december monday tuesday wednesday thursday "
-    "friday saturday sunday christmas easter"
-)
+
+
+@functools.cache
+def _no_subjects() -> frozenset[str]:
+    return lexicon.words("asking.no_subjects") | calendar_names("months", "en") | calendar_names("weekdays", "en")

@@ -7,6 +7,7 @@ leaves a memory among the others; it is never lost. Pure.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import unicodedata
@@ -14,9 +15,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.model import Kind
-from hybrid_memory.retrieval import aspect_words as marks
+from hybrid_memory.retrieval.aspect_words import BEGINNING_LETTERS, marks, triggers
 from hybrid_memory.retrieval.factuality import (
     denies_decision,
     denies_deed,
@@ -136,7 +138,7 @@ def sentences(content: str) -> Iterator[Sentence]:
                 flat=f" {' '.join(words)} ",
                 dense=not text.isascii() and _DENSE.search(text) is not None,
                 asks=raw.rstrip().endswith(("?", "？")),
-                triggers=marks.TRIGGERS.intersection(_triggers_of(words)),
+                triggers=triggers().intersection(_triggers_of(words)),
             )
             count += 1
             if count == _READ_SENTENCES:
@@ -159,7 +161,7 @@ def _without_elisions(text: str) -> str:
 def _triggers_of(words: Sequence[str]) -> Iterator[str]:
     """Yield what a mark can be looked up by: the words, their first letters, and pairs of neighbours."""
     yield from words
-    yield from (word[: marks.BEGINNING_LETTERS] for word in words)
+    yield from (word[:BEGINNING_LETTERS] for word in words)
     yield from map(" ".join, itertools.pairwise(words))
 
 
@@ -184,12 +186,12 @@ def names_in(content: str) -> frozenset[str]:
 def _of_tags(tags: Collection[str]) -> Aspect:
     found = Aspect.NONE
     for tag in tags:
-        found |= _TAGS.get(fold(tag).strip("# ").replace("_", "-"), Aspect.NONE)
+        found |= _tags().get(fold(tag).strip("# ").replace("_", "-"), Aspect.NONE)
     return found
 
 
 def _of_label(label: str) -> Aspect:
-    return _of_tags((label,)) or _LABELS.get(label, Aspect.NONE)
+    return _of_tags((label,)) or _labels().get(label, Aspect.NONE)
 
 
 def _is_of_nobody(content: str) -> bool:
@@ -213,11 +215,11 @@ def _of_sentence(sentence: Sentence, speaker: str | None) -> Aspect:
     if aspect is Aspect.IDENTITY:
         if about is Aspect.ABOUT_FAMILY:
             about = Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
-        elif not marks.RELATIVES.isdisjoint(sentence.words):
+        elif not _kin().isdisjoint(sentence.words):
             about |= Aspect.ABOUT_FAMILY
         if about & Aspect.ABOUT_USER and user_names("".join(f"{word} " for word in sentence.written)):
             aspect |= Aspect.NAME
-    if marks.REVERSALS.within(sentence):
+    if marks("reversals").within(sentence):
         aspect |= Aspect.REVERSAL
     return aspect | about
 
@@ -245,8 +247,8 @@ def _kind_of(sentence: Sentence) -> tuple[Aspect, int, Aspect]:
 
 
 def _reminder(sentence: Sentence) -> int | None:
-    place = marks.REMINDERS.first(sentence)
-    is_done = place is not None and marks.FINISHED.within(sentence) and not marks.NOT_YET.within(sentence)
+    place = marks("reminders").first(sentence)
+    is_done = place is not None and marks("finished").within(sentence) and not marks("not_yet").within(sentence)
     return None if is_done else place
 
 
@@ -256,35 +258,35 @@ def _question(sentence: Sentence) -> int | None:
 
 
 def _decision(sentence: Sentence) -> int | None:
-    place = marks.DECISIONS.first(sentence)
-    return None if place is None or marks.UNDECIDED.within(sentence) else place
+    place = marks("decisions").first(sentence)
+    return None if place is None or marks("undecided").within(sentence) else place
 
 
 def _unsettled(sentence: Sentence) -> int | None:
     undone = "yet" in sentence.words and _UNDONE.search(sentence.text) is not None
-    return 0 if undone or marks.UNDECIDED.within(sentence) or marks.NOT_YET.within(sentence) else None
+    return 0 if undone or marks("undecided").within(sentence) or marks("not_yet").within(sentence) else None
 
 
 def _identity(sentence: Sentence) -> int | None:
-    place = marks.IDENTITY.first(sentence)
-    return None if place is None or _is_excepted(sentence, marks.NO_IDENTITY) else place
+    place = marks("identity").first(sentence)
+    return None if place is None or _is_excepted(sentence, "identity") else place
 
 
 def _preference(sentence: Sentence) -> int | None:
-    place = marks.PREFERENCES.first(sentence)
-    return None if place is None or _is_excepted(sentence, marks.NO_PREFERENCE) else place
+    place = marks("preferences").first(sentence)
+    return None if place is None or _is_excepted(sentence, "preferences") else place
 
 
 def _wish(sentence: Sentence) -> int | None:
     """A wish for a thing is a preference ("wants short answers"); for a deed it is none ("wants to buy a boat")."""
-    if marks.WISHES.isdisjoint(sentence.words):
+    if lexicon.words("aspects.wishes").isdisjoint(sentence.words):
         return None
     for place, word in enumerate(sentence.words[:-1]):
         following = sentence.words[place + 1]
         if (
-            word in marks.WISHES
-            and following not in marks.OF_DEEDS
-            and not following.endswith(marks.INFINITIVE_ENDINGS)
+            word in lexicon.words("aspects.wishes")
+            and following not in lexicon.words("aspects.of_deeds")
+            and not following.endswith(tuple(lexicon.words("aspects.infinitive_endings")))
         ):
             return place
     return None
@@ -292,18 +294,18 @@ def _wish(sentence: Sentence) -> int | None:
 
 def _intent(sentence: Sentence) -> int | None:
     """A wish for a deed is a commitment where it has an end: "wants to book flights before Easter"."""
-    place = marks.INTENTS.first(sentence)
-    return place if place is not None and not marks.DEADLINES.isdisjoint(sentence.words) else None
+    place = marks("intents").first(sentence)
+    return place if place is not None and not lexicon.words("aspects.deadlines").isdisjoint(sentence.words) else None
 
 
 def _named_relative(sentence: Sentence) -> int | None:
     """Return the place of a relative who is named: "Lena's wife Ines", "my sister Karin"."""
-    if marks.RELATIVES.isdisjoint(sentence.words):
+    if _kin().isdisjoint(sentence.words):
         return None
     for place, word in enumerate(sentence.words[: _SUBJECT_WORDS - 1]):
         # "Frau Keller" is nobody's wife.
-        possessed = word != "frau" or sentence.words[place - 1] in marks.POSSESSIVES
-        if word in marks.RELATIVES and place and possessed and _is_name_at(sentence, place + 1):
+        possessed = word != "frau" or sentence.words[place - 1] in lexicon.words("aspects.possessives")
+        if word in _kin() and place and possessed and _is_name_at(sentence, place + 1):
             return place
     return None
 
@@ -314,12 +316,12 @@ def _profession(sentence: Sentence) -> int | None:
 
 def _appointment(sentence: Sentence) -> int | None:
     """An appointment has a day or an hour; without one it is talk about one."""
-    place = marks.APPOINTMENTS.first(sentence)
+    place = marks("appointments").first(sentence)
     return place if place is not None and any(character.isdigit() for character in sentence.text) else None
 
 
 def _duty(sentence: Sentence) -> int | None:
-    place = marks.DUTIES.first(sentence)
+    place = marks("duties").first(sentence)
     if place is None or " you need to " in sentence.flat or sentence.words[place : place + 2] == ("due", "to"):
         return None
     return place if _is_personal(sentence, place) else None
@@ -330,26 +332,27 @@ def _task_note(sentence: Sentence) -> int | None:
 
 
 def _deed(sentence: Sentence) -> int | None:
-    place = marks.DONE_DEEDS.first(sentence)
+    place = marks("done_deeds").first(sentence)
     return place if place is not None and place <= _SUBJECT_WORDS else None
 
 
-def _is_excepted(sentence: Sentence, phrases: Sequence[str]) -> bool:
-    return any(phrase in sentence.flat for phrase in phrases)
+def _is_excepted(sentence: Sentence, name: str) -> bool:
+    return any(f" {phrase} " in sentence.flat for phrase in lexicon.phrases(f"aspects.{name}.not_phrases"))
 
 
 def _tells_profession(sentence: Sentence) -> bool:
     """Return True for "I'm a nurse", "Ich bin Schreinerin", "je suis infirmière", "Mira is an engineer", "Mira Okafor, engineer, ..."."""
-    if marks.PROFESSIONS.triggers.isdisjoint(sentence.triggers):
+    professions, being = marks("professions"), lexicon.words("aspects.being")
+    if professions.triggers.isdisjoint(sentence.triggers):
         return False
     full_name = "," in sentence.text and _is_name_at(sentence, 0) and _is_name_at(sentence, 1)
-    if full_name and any(one.startswith(marks.PROFESSIONS.beginnings) for one in sentence.words[2:4]):
+    if full_name and any(one.startswith(professions.beginnings) for one in sentence.words[2:4]):
         return True
     for place, word in enumerate(sentence.words[:-1]):
-        if word not in marks.BEING or (word == "am" and "i" not in sentence.words[:place]):  # "am Montag beim Arzt"
+        if word not in being or (word == "am" and "i" not in sentence.words[:place]):  # "am Montag beim Arzt"
             continue
         following = sentence.words[place + 1 : place + 5]
-        if any(one.startswith(marks.PROFESSIONS.beginnings) or one in marks.PROFESSIONS.words for one in following):
+        if any(one.startswith(professions.beginnings) or one in professions.words for one in following):
             return True
     return False
 
@@ -364,19 +367,23 @@ def _is_personal(sentence: Sentence, place: int) -> bool:
     """Return True if a duty is somebody's own, or has an end: a program "must" as well."""
     return (
         place == 0
-        or (place <= _NEAR_SUBJECT and sentence.words[0] not in marks.ARTICLES and sentence.written[0][:1].isupper())
+        or (
+            place <= _NEAR_SUBJECT
+            and sentence.words[0] not in lexicon.words("aspects.articles")
+            and sentence.written[0][:1].isupper()
+        )
         or bool(_subject(sentence, Aspect.COMMITMENT, place, None))
         or _begins_with_name(sentence)
-        or not marks.DEADLINES.isdisjoint(sentence.words)
+        or not lexicon.words("aspects.deadlines").isdisjoint(sentence.words)
         or sentence.dense
     )
 
 
 def _is_note_of_task(sentence: Sentence) -> bool:
     words = sentence.words
-    if not 1 < len(words) <= _SHORT_NOTE_WORDS or words[1] in marks.BEHIND_NOUNS:
+    if not 1 < len(words) <= _SHORT_NOTE_WORDS or words[1] in lexicon.words("aspects.behind_nouns"):
         return False
-    return words[0] in marks.TASK_VERBS or words[-1] in marks.GERMAN_INFINITIVES
+    return words[0] in lexicon.words("aspects.task_verbs") or words[-1] in lexicon.words("aspects.infinitives")
 
 
 def _subject(sentence: Sentence, aspect: Aspect, place: int, speaker: str | None) -> Aspect:
@@ -390,39 +397,43 @@ def _is_about_user(sentence: Sentence, aspect: Aspect, place: int, speaker: str 
     if _names_user(sentence):
         return True
     if sentence.dense:
-        return not any(one in sentence.text for one in marks.OTHERS_IN_CJK)
+        return not any(one in sentence.text for one in lexicon.words("aspects.others"))
     if not is_user_word(speaker) or (aspect is not Aspect.HEALTH and _is_name_at(sentence, place - 1)):
         return False
     # The subject is left out: "Prefers short answers", "No longer drinks coffee".
-    elided = place <= 1 and (place == 0 or sentence.words[0] in marks.ADVERBS) and not _begins_with_name(sentence)
-    return elided or not marks.FIRST_PERSON.isdisjoint(sentence.words)
+    elided = (
+        place <= 1
+        and (place == 0 or sentence.words[0] in lexicon.words("aspects.adverbs"))
+        and not _begins_with_name(sentence)
+    )
+    return elided or not lexicon.words("aspects.first_person").isdisjoint(sentence.words)
 
 
 def _begins_with_relative(sentence: Sentence) -> bool:
     """Return True for "my daughter Nora ..." and "the user's eldest daughter ..."."""
     words = sentence.words[:_SUBJECT_WORDS]
     return any(
-        word in marks.RELATIVES and not marks.POSSESSIVES.isdisjoint(words[max(place - 2, 0) : place])
+        word in _kin() and not lexicon.words("aspects.possessives").isdisjoint(words[max(place - 2, 0) : place])
         for place, word in enumerate(words)
     )
 
 
 def is_user_word(speaker: str | None) -> bool:
     """Return True if a speaker's name stands for the user: none, "user", "me" and the like."""
-    return speaker is None or fold(speaker).strip() in marks.USER_WORDS | marks.SELF
+    return speaker is None or fold(speaker).strip() in lexicon.words("aspects.user") | lexicon.words("aspects.self")
 
 
 def _names_user(sentence: Sentence) -> bool:
-    if any(one in sentence.text for one in marks.USER_IN_CJK):
+    if any(one in sentence.text for one in lexicon.words("aspects.user", "zh", "ja")):
         return True
-    words = sentence.words
+    words, user, articles = sentence.words, lexicon.words("aspects.user"), lexicon.words("aspects.articles")
     for place, word in enumerate(words):
-        if word in marks.USER_WORDS:
+        if word in user:
             if word.endswith("'s"):
                 return True
             following = words[place + 1] if place + 1 < len(words) else ""
-            led = place == 0 or words[place - 1] in marks.ARTICLES
-            if led and following not in marks.USER_COMPOUNDS:
+            led = place == 0 or words[place - 1] in articles
+            if led and following not in lexicon.words("aspects.user_compounds"):
                 return True
     return False
 
@@ -432,19 +443,19 @@ def _begins_with_name(sentence: Sentence) -> bool:
     if len(sentence.words) < 2 or not _is_name(sentence.written[0], sentence.words[0]):  # noqa: PLR2004 - name and verb
         return False
     first, second = sentence.words[0], sentence.words[1]
-    known = first in marks.WISHES or any(
+    known = first in lexicon.words("aspects.wishes") or any(
         first in known.words or first.startswith(known.beginnings or ("\0",))
         for known in (
-            marks.HEALTH,
-            marks.PREFERENCES,
-            marks.IDENTITY,
-            marks.DECISIONS,
-            marks.FINISHED,
-            marks.DONE_DEEDS,
-            marks.HABITS,
+            marks("health"),
+            marks("preferences"),
+            marks("identity"),
+            marks("decisions"),
+            marks("finished"),
+            marks("done_deeds"),
+            marks("habits"),
         )
     )
-    return not known and (second in marks.BEING or second.endswith(("s", "t", "ed", "e", "a", "o")))
+    return not known and (second in lexicon.words("aspects.being") or second.endswith(("s", "t", "ed", "e", "a", "o")))
 
 
 def _is_name_at(sentence: Sentence, place: int) -> bool:
@@ -452,8 +463,8 @@ def _is_name_at(sentence: Sentence, place: int) -> bool:
 
 
 def _is_name(written: str, folded: str) -> bool:
-    known = marks.NO_NAMES, marks.USER_WORDS, marks.FIRST_PERSON, marks.ADVERBS
-    return written[:1].isupper() and not any(folded in words for words in known)
+    known = ("aspects.no_names", "aspects.user", "aspects.first_person", "aspects.adverbs")
+    return written[:1].isupper() and not any(folded in lexicon.words(key) for key in known)
 
 
 # --- patterns and words, folded as by `fold` --------------------------------------------------------------------------
@@ -467,8 +478,8 @@ _CAPITALIZED = LazyPattern(r"\b[A-ZÀ-ÖØ-Þ][\w-]+")
 _LABEL = LazyPattern(r"\s*(?:user |the user's |my )?([a-z -]{2,20}?)\s*:")
 _NOT_BEFORE = LazyPattern(r"\bno\s+$", re.IGNORECASE)  # "no me llamo"
 _UNDONE = LazyPattern(r"\b(?:haven't|hasn't|have not|has not|didn't) [^,]*\byet\b")
-_AND = LazyPattern(r",\s|,?\s(?:but|and|aber|sondern|und|mais|et|pero|sino|y|e)\s", re.IGNORECASE)
-_BUT = LazyPattern(r",?\s(?:but|aber|sondern|mais|pero|sino)\s", re.IGNORECASE)
+_AND = LazyPattern(lambda: rf",\s|,?\s{lexicon.any_of(lexicon.words('aspects.and'))}\s", re.IGNORECASE)
+_BUT = LazyPattern(lambda: rf",?\s{lexicon.any_of(lexicon.words('aspects.but'))}\s", re.IGNORECASE)
 _LOG_LINE = LazyPattern(
     r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|Traceback|```|diff --git|\$ |>>> )",
     re.IGNORECASE,
@@ -482,83 +493,73 @@ _NOISE = LazyPattern(
 )
 _NAME = r"([^\W\d_][\w'-]*(?: [A-ZÀ-ÖØ-Þ][\w'-]+)?)"
 _CALLED = LazyPattern(
-    r"(?:\b(?i:my name is|my name's|name is|user is called|user is named|user is|user's name is|"
-    r"i am called|i'm called|please call me|call me|"
-    r"mein name ist|ich heisse|ich heiße|name des nutzers ist|der nutzer heißt|die nutzerin heißt|"
-    r"je m ?'?appelle|mon nom est|mon prenom est|mon prénom est|l ?'?utilisatrice s ?'?appelle|l ?'?utilisateur s ?'?appelle|"
-    r"me llamo|mi nombre es|(?:el usuario|la usuaria) se llama)\s+)"
-    r"(?-i:(?=[A-ZÀ-ÖØ-Þ]))" + _NAME + r"|(?:我叫|我的名字是|用户叫|用户的名字是)([\u3400-\u9fff]{2,4})"
-    r"|名前は([\u3040-\u30ff\u3400-\u9fff]{1,8}?)(?:です|と|。|$)"
+    lambda: (
+        rf"\b(?i:{lexicon.pattern('aspects.called', 'en', 'de', 'fr', 'es')})\s+(?=[A-ZÀ-ÖØ-Þ]){_NAME}"
+        rf"|(?:{lexicon.pattern('aspects.called', 'zh')})([\u3400-\u9fff]{{2,4}})"
+        r"|名前は([\u3040-\u30ff\u3400-\u9fff]{1,8}?)(?:です|と|。|$)"
+    )
 )
 _PARTS_OF_CALLED = ("name", "nom", "call", "user", "ss", "appel", "llam", "叫", "名")
 """A folded text without all of them has no `_CALLED`; "ss" is that of "heiße" and "heißt"."""
 
 
-_TAGS: Mapping[str, Aspect] = {
-    tag: aspect
-    for aspect, names in (
-        (
-            Aspect.IDENTITY,
-            """
-        identity profile name about-me about me user-profile bio family familie famille familia role job work-role
-        location home personal-info person address timezone birthday occupation profession beruf metier profesion
-    """,
-        ),
-        (
-            Aspect.HEALTH,
-            """
-        health allergy allergies medical medication diet gesundheit allergie allergien sante salud alergia alergias
-    """,
-        ),
-        (
-            Aspect.PREFERENCE,
-            """
-        preference preferences prefs pref style preferences-user likes dislikes vorliebe vorlieben praferenz
-        preferencia preferencias
-    """,
-        ),
-        (
-            Aspect.COMMITMENT,
-            """
-        todo to-do task tasks commitment commitments reminder open open-task action-item promise follow-up aufgabe
-        aufgaben tache taches tarea tareas pendiente
-    """,
-        ),
-        (Aspect.DONE, "done closed completed finished erledigt fait hecho"),
-        (Aspect.DECISION, "decision decisions adr entscheidung beschluss decision-record"),
+@functools.cache
+def _tags() -> Mapping[str, Aspect]:
+    aspects = {
+        "identity": Aspect.IDENTITY,
+        "health": Aspect.HEALTH,
+        "preference": Aspect.PREFERENCE,
+        "commitment": Aspect.COMMITMENT,
+        "done": Aspect.DONE,
+        "decision": Aspect.DECISION,
+    }
+    found = {tag: aspect for name, aspect in aspects.items() for tag in sorted(lexicon.words(f"tags.{name}"))}
+    return found | {"about me": Aspect.IDENTITY}
+
+
+@functools.cache
+def _labels() -> Mapping[str, Aspect]:
+    """Return what comes before a colon, and is too common as a tag."""
+    decided = dict.fromkeys(lexicon.words("tags.decided"), Aspect.DECISION)
+    return {"user": Aspect.IDENTITY, "name": Aspect.IDENTITY} | decided
+
+
+@functools.cache
+def telling_tags() -> tuple[str, ...]:
+    """Return tags that alone say what a memory tells, in the ways in which they are mostly written."""
+    return tuple(
+        form for tag in _tags() for form in (tag, tag.capitalize(), tag.upper(), f"#{tag}", tag.replace("-", "_"))
     )
-    for tag in names.split()
-} | {"about me": Aspect.IDENTITY}
 
-_LABELS: Mapping[str, Aspect] = {"user": Aspect.IDENTITY, "name": Aspect.IDENTITY} | dict.fromkeys(
-    ("settled", "agreed", "decided", "festgelegt", "beschlossen", "convenu", "acordado"), Aspect.DECISION
-)
-"""What comes before a colon, and is too common as a tag."""
 
-TELLING_TAGS: tuple[str, ...] = tuple(
-    form for tag in _TAGS for form in (tag, tag.capitalize(), tag.upper(), f"#{tag}", tag.replace("-", "_"))
-)
-"""Tags that alone say what a memory tells, in the ways in which they are mostly written."""
+@functools.cache
+def _kin() -> frozenset[str]:
+    return frozenset(map(fold, lexicon.words("people.kin")))
+
+
+def _first(name: str) -> Callable[[Sentence], int | None]:
+    return lambda sentence: marks(name).first(sentence)
+
 
 _RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None], Callable[[str], bool] | None], ...] = (
     (Aspect.COMMITMENT, _reminder, denies_duty),
     (Aspect.NONE, _question, None),
-    (Aspect.HEALTH, marks.HEALTH.first, None),
+    (Aspect.HEALTH, _first("health"), None),
     (Aspect.DECISION, _decision, denies_decision),
     (Aspect.COMMITMENT, _unsettled, is_supposed),
-    (Aspect.DONE, marks.FINISHED.first, denies_deed),
+    (Aspect.DONE, _first("finished"), denies_deed),
     (Aspect.IDENTITY, _identity, denies_identity),
     (Aspect.PREFERENCE, _preference, None),
     (Aspect.PREFERENCE, _wish, None),
     (Aspect.IDENTITY, _profession, denies_identity),
-    (Aspect.COMMITMENT, marks.OPEN_STATES.first, denies_duty),
+    (Aspect.COMMITMENT, _first("open_states"), denies_duty),
     (Aspect.COMMITMENT, _appointment, denies_duty),
     (Aspect.COMMITMENT, _duty, denies_duty),
     (Aspect.COMMITMENT, _intent, denies_duty),
     (Aspect.COMMITMENT, _task_note, denies_duty),
     (Aspect.DONE, _deed, denies_deed),
     (Aspect.IDENTITY, _named_relative, denies_identity),
-    (Aspect.TRAIT, marks.HABITS.first, None),
+    (Aspect.TRAIT, _first("habits"), None),
 )
 """Tried in this order: what is said outright ("remind me", "allergic") before what words only suggest.
 

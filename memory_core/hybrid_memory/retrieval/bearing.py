@@ -12,9 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hybrid_memory.language.languages import ENGLISH, word_set
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import ENGLISH
 from hybrid_memory.language.text import stem_in
-from hybrid_memory.retrieval.plain_question import NO_TOPIC, NOTHING_ASKED, Asked
+from hybrid_memory.retrieval.plain_question import NOTHING_ASKED, Asked
 from hybrid_memory.retrieval.question import WordForm
 
 if TYPE_CHECKING:
@@ -31,44 +32,6 @@ _TELLING, _SHARE, _COSINE, _FIRST, _WEAK, _OWN = 1.4, 2.4, 2.5, 1.3, -1.5, 0.3
 LEAST_TOLD = 0.6  # what a prompt tells at least: of one that hardly tells anything no word is the whole
 _MOST_TELLING = 2.0  # what several words tell together at most
 _ENOUGH = 4.1
-
-_ORDERS = word_set(
-    "add answer append apply ask bug build bump call change chapter check clean code command comment commit compare config continue "
-    "convert copy correct crash create debug define delete dependency deploy describe diff difference docs docstring document "
-    "documentation draft edit email error example execute exercise explain export fail failing failure feature file find fix folder "
-    "format function generate give good grammar great hand handle help helper here hint idea implement import improve input install "
-    "issue item job keyword know language learn library line list load log look loop mail make mean meaning merge message method "
-    "mistake modify module move name need new note number object open option output page paragraph parse paste path plan please "
-    "plot poem point present print problem process program project proofread prompt push put query question quick read readme "
-    "recommend refactor regex remove rename repeat replace repo repository report request result return review rewrite row run "
-    "save say schema script search section see send sentence set setup shorten show simple simplify solve sort source space spell "
-    "spelling step stop story string style suggest sum summarise summarize summary support syntax table task tell template term "
-    "test text thank thanks thing think time tip title topic train translate translation try turn type typo understand undo update "
-    "use user value variable version want way word work write wrong python javascript typescript java bash shell sql html css json yaml "
-    "red green blue black white yellow grey csv api app class data system day week month year today tomorrow "
-    "yesterday morning evening night best better people person start "
-    "bad speed play game different way ways"
-)
-"""What people say when they ask an assistant for anything at all; it does not tell about what."""
-
-_EMPTY = word_set(
-    "one two three four five six seven eight nine ten eleven twelve hundred thousand first second third fourth "
-    "fifth last next both none all "
-    "any some each every other another same new old own this these those it its he him his she her hers they them "
-    "their theirs we us our you "
-    "your someone something anything nothing everything everyone somebody else more less most least few many much "
-    "lot several single double "
-    "count column columns row rows branch branches bullet big small bigger smaller long short longer shorter top bottom left right "
-    "eins zwei drei vier fünf sechs sieben acht neun zehn erste zweite dritte letzte nächste beide alle einige jede andere neue neuen alte "
-    "deux trois quatre cinq six sept huit neuf dix premier deuxième dernier tous autre nouveau nouvelle dos tres "
-    "cuatro cinco seis siete ocho "
-    "nueve diez primero segundo último todos otro nuevo nueva"
-)
-"""Number words, pronouns and measures: no topic of any order."""
-
-_OWN_WORDS = word_set(
-    "i me my mine we us our ours ich mein meine wir unser unsere je mon ma mes nous notre nos yo mi mis nuestro nuestra"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +82,10 @@ def telling_of(word: QuestionWord, language: str, name: float = 0.0, asked: Aske
     A word in which nobody knows how rare it is (of another language or script) tells half, as a name all; not one that is common and
     written as any word. What is ``asked`` plainly is no order, so that common words are its topic.
     """
-    if not word.marked or word.marked in _EMPTY:
+    if not word.marked or word.marked in lexicon.words("bearing.no_topics"):
         return 0.0
     if asked.own or asked.plain:
-        if word.marked in NO_TOPIC:
+        if word.marked in lexicon.words("bearing.no_topics_of_own"):
             return 0.0
         return max(_rarity(word, language, name), _ASKED if asked.own else _ASKED_PLAINLY)
     return 0.0 if stem_in(ENGLISH, word.marked) in _order_stems() else _rarity(word, language, name)
@@ -170,9 +133,9 @@ def shared_words(
 
 def speaks_of_own(gist: str) -> bool:
     """Return True if a prompt speaks of its writer, as "my dentist" does."""
-    return not _OWN_WORDS.isdisjoint(gist.casefold().replace("'", " ").split())
+    return not lexicon.words("bearing.own").isdisjoint(gist.casefold().replace("'", " ").split())
 
 
 @functools.cache
 def _order_stems() -> frozenset[str]:
-    return frozenset(stem_in(ENGLISH, word) for word in _ORDERS)
+    return frozenset(stem_in(ENGLISH, word) for word in lexicon.words("bearing.orders"))

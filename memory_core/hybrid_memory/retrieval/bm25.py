@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.language.languages import LANGUAGES
+from hybrid_memory.language.languages import languages
 from hybrid_memory.language.names import OTHER_SCRIPT, language_entry, undecided
 from hybrid_memory.language.terms import QUESTION_TERM, TermHasher
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
@@ -24,7 +24,6 @@ from hybrid_memory.retrieval.name_counts import NameCounts
 
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
 
-_LANGUAGE_ENTRIES = np.array([language_entry(language) for language in LANGUAGES], np.int32)
 _NO_NAMES = np.zeros(0, np.int32)
 _MAX_COUNT = 65_535  # the most a 16-bit count holds; a term that occurs oftener in one memory is as good as this
 # How soon further occurrences of a term count less, and how much a long row is damped. The same as Anserini's defaults for short
@@ -181,7 +180,8 @@ class LexicalIndex:
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages other than English that any row is in."""
-        return tuple(itertools.compress(LANGUAGES, self._named(_LANGUAGE_ENTRIES).tolist()))
+        entries = np.array([language_entry(language) for language in languages()], np.int32)
+        return tuple(itertools.compress(languages(), self._named(entries).tolist()))
 
     def in_other_scripts(self) -> bool:
         """Return True if most letters of any row are not Latin ones."""

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.text import words
 from hybrid_memory.language.token_estimate import estimate_tokens
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Tier
@@ -642,8 +643,8 @@ def _weight(one: _Candidate) -> float:
 def _statement(content: str) -> frozenset[str]:
     """Return what a text says as a set of words: with negations, without those for the user."""
     folded = fold(content[:_LONG])
-    negation = {"not"} if any(f" {one} " in f" {folded} " for one in _NEGATIONS) else set()
-    return (frozenset(words(content[:_LONG])) - _FILLERS) | negation
+    negation = {"not"} if any(f" {one} " in f" {folded} " for one in lexicon.words("brief.negations")) else set()
+    return (frozenset(words(content[:_LONG])) - lexicon.words("brief.fillers")) | negation
 
 
 def _say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -654,26 +655,5 @@ def _say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
     }
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 _LASTING = _PREFERENCE | _TRAIT | _IDENTITY
 _PLACES: Mapping[str, int] = {section.value: place for place, section in enumerate(Section)}
-_NEGATIONS = (
-    "no",
-    "not",
-    "never",
-    "don't",
-    "doesn't",
-    "kein",
-    "keine",
-    "keinen",
-    "nicht",
-    "nie",
-    "pas",
-    "plus",
-    "jamais",
-    "nunca",
-)
-_FILLERS = _set_of("user nutzer nutzerin utilisateur utilisatrice usuario usuaria ich je yo im")

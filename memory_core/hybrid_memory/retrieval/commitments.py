@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import function_words
 from hybrid_memory.language.lazy_pattern import LazyPattern
-from hybrid_memory.language.text import STOP_WORDS, words
+from hybrid_memory.language.names import calendar_names
+from hybrid_memory.language.text import words
 from hybrid_memory.model import Memory, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in
 
@@ -92,10 +95,11 @@ def account_of(text: str) -> Account:
     text = text[:_READ_CHARACTERS]
     folded = fold(text)
     clause = _CLAUSE_END.split(folded.strip(), maxsplit=1)[0]
+    deed_of = lexicon.meanings("commitments.deeds")
     return Account(
         objects=_objects_in(folded),
         first_clause=_objects_in(clause),
-        deeds=frozenset(_DEED_OF[one] for one in _WORD.findall(folded) if one in _DEED_OF),
+        deeds=frozenset(deed_of[one] for one in _WORD.findall(folded) if one in deed_of),
         names=_objects_in(" ".join(names_in(text.strip()[1:]))),
         figures=frozenset(_FIGURE.findall(folded)) - frozenset(_DAY_FIGURE.findall(folded)),
         tells_done=_DONE.search(text.casefold()) is not None,
@@ -114,7 +118,8 @@ def topic_words(query: str) -> frozenset[str]:
 
 
 def _objects_in(folded: str) -> frozenset[str]:
-    found = {word[:_STEM] for word in _WORD.findall(folded) if word not in _DEED_OF and word not in _NO_OBJECTS}
+    deed_of, no_objects = lexicon.meanings("commitments.deeds"), _no_objects()
+    found = {word[:_STEM] for word in _WORD.findall(folded) if word not in deed_of and word not in no_objects}
     # Scripts without spaces give pairs of characters.
     dense = frozenset(words(folded)) if _DENSE.search(folded) else frozenset()
     return frozenset(one for one in found if len(one) > 1 and not one.isdigit()) | dense
@@ -122,95 +127,37 @@ def _objects_in(folded: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _asking_words() -> frozenset[str]:
-    return frozenset(words(_ASKING)) | frozenset(_ASKING.split())
+    asking = lexicon.words("commitments.asking")
+    return asking | frozenset(words(" ".join(sorted(asking))))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SILENT = """
-    come came gone went arrived been here there
-         remind reminder remember forget need needs must should todo finish promise promised will still open soon
-    please user today     tomorrow yesterday week month monday tuesday wednesday thursday friday saturday sunday
-    january february march april june july     august september october november december finally already before
-    until next last end take took taken care now yet ask     erinnere erinner mich daran dass vergessen muss noch
-    soll bitte den die das der des dem ein eine einen einem einer zu fur ich wir mit von     beim vom an am bis auf
-    ist sind hat haben wurde werden nicht und oder nachsten nachste ende montag dienstag mittwoch donnerstag freitag
-    samstag     sonntag januar februar marz mai juni juli oktober dezember     rappelle rappeler moi oublie oublier
-    pas faut dois doit encore le la les un une des du de au aux pour ai est sont ete avec et avant fin mois     chez
-    dans sur lundi mardi mercredi jeudi vendredi samedi dimanche ce cette qu que il elle on nous reste faire
-    recuerdame recordar tengo tiene hay que olvidar olvides ya el los las una unos para por con he ha del al lunes
-    martes miercoles jueves     viernes sabado domingo se su mi antes proximo     franken francs franc euro euros
-    dollar dollars pounds pfund chf eur usd
-"""
-_DEEDS = """
-    pay paid unpaid pays bezahlen bezahlt zahlen gezahlt unbezahlt payer paye payee payes impayee pagar pagado pague
-    pagada;
-    call called calling phone phoned ring rang anrufen angerufen anzurufen appeler appele telephone llamar llamado
-    llame;
-    send sent mail mailed email emailed post posted schicken geschickt verschicken verschickt senden gesendet envoyer
-    envoye envoyee enviar enviado enviada envie;
-    buy bought order ordered get got kaufen gekauft bestellen bestellt besorgen besorgt acheter achete achetee commander
-    commande commandee comprar comprado compre pedir pedido;
-    book booked reserve reserved buchen gebucht reserviert reserver reservee reservar reservado;
-    renew renewed verlangern verlangert erneuern erneuert renouveler renouvele renovar renovado;
-    fix fixed repair repaired mend mended reparieren repariert reparer repare reparar reparado;
-    write wrote written draft drafted schreiben geschrieben ecrire ecrit ecrite escribir escrito;
-    return returned bring brought back zuruckbringen zuruckgebracht rendre rendu devolver devuelto;
-    sign signed unterschreiben unterschrieben signer signe firmar firmado;
-    submit submitted file filed hand handed einreichen eingereicht abgeben abgegeben deposer depose entregar entregado;
-    deliver delivered liefern geliefert livrer livre livree;
-    collect collected pick picked abholen abgeholt recuperer recupere recoger recogido;
-    cancel cancelled canceled absagen abgesagt kundigen gekundigt annuler annule cancelar cancelado;
-    check checked review reviewed prufen gepruft verifier verifie revisar revisado;
-    print printed drucken gedruckt imprimer imprime imprimir impreso;
-    clean cleaned putzen geputzt nettoyer nettoye limpiar limpiado;
-    tell told inform informed answer answered reply replied antworten geantwortet beantworten beantwortet repondre
-    repondu responder respondido;
-    done finished completed made do make erledigen erledigt machen gemacht fertig fait faite fini finie termine hecho
-    hecha hacer terminado;
-"""
-_APPOINTMENT = LazyPattern(r"\b(?:appointment|meeting|termin|rendez[- ]vous|cita|reunion|besprechung)\b")
-_OPEN_QUESTION = LazyPattern(
-    r"\bto[- ]?dos?\b|\bstill (?:open|left|to (?:be )?do|to be done|need|have to|pending|outstanding|missing)\b"
-    r"|\bis (?:left|open|pending|outstanding)\b|\b(?:left|remains) to (?:be )?do|\bleft to do\b"
-    r"|\bopen (?:tasks|items|points|commitments|issues|questions)\b|\bpending\b|\boutstanding\b"
-    r"|\bwhat (?:do|must|should) (?:i|we) (?:still |have to |need to )*(?:do|finish|take care)\b"
-    r"|\bdo (?:i|we) (?:still )?(?:have|need) to do\b|\bon my (?:list|plate)\b|\bunfinished\b"
-    r"|\bnot (?:yet )?done\b|\b(?:promised|forgot(?:ten)?) to do\b|\bwhat (?:have|did) (?:i|we) promised?\b"
-    r"|\bnoch (?:offen|zu (?:tun|erledigen|machen)|erledigen|ausstehend|machen|tun)\b"
-    r"|\bsteht (?:noch )?(?:an|aus|offen)\b|\boffene? (?:punkte|aufgaben|sachen|todos)\b"
-    r"|\bwas muss ich\b|\bwas mussen wir\b|\bwas ist (?:noch )?offen\b|\bzu erledigen\b"
-    r"|\bunerledigt|\breste[- ]t[- ]il\b|\breste a\b|\ba faire\b|\bdois[- ]je (?:encore )?faire\b"
-    r"|\bje dois (?:encore )?faire\b|\ben attente\b|\btaches (?:ouvertes|en cours)\b|\bpas encore fait"
-    r"|\bpendientes?\b|\bpor hacer\b|\bqueda(?:n)? (?:por|algo)\b|\b(?:me|nos) (?:queda|falta)n?\b"
-    r"|\btengo que hacer\b|\btenemos que hacer\b|\bfalta (?:por )?hacer\b|\bsin terminar\b|还有什么|還有什麼|还要做|待办|没做完"
-    r"|未完成|還沒做|やること|残って|まだ.{0,8}(?:ない|こと)|しなければ"
-)
-_ASKING = """
-        what which is are still to do done be left open pending outstanding items tasks points commitments todo todos
-        to-do list remaining need needs have must should i we me my our user finish yet unfinished remains there any
-        anything things everything promised now today next week this was ist noch offen zu tun erledigen steht an aus
-        offene offenen punkte aufgaben muss ich wir alles mussen müssen machen sachen unerledigt gibt es que qu est ce
-        quoi quelles quels sont reste il a faire encore dois je nous tâches taches en attente ouvertes rester qué que
-        queda quedan por hacer pendiente pendientes tengo tenemos falta faltan me nos hay cosas tareas cuáles cuales
-        son todavía todavia aún las los el la de del le les des du der die das den
-    """
+_APPOINTMENT = LazyPattern(lambda: rf"\b(?:{lexicon.pattern('commitments.appointment')})\b")
+_OPEN_QUESTION = LazyPattern(lambda: lexicon.pattern("commitments.asked"))
 _CLAUSE_END = LazyPattern(r"[,;:.!?]\s|[,;:.!?]$|[。，；]")
 _WORD = LazyPattern(r"[^\W_]+")
 _DENSE = LazyPattern("[\u3040-\u30ff\u3400-\u9fff]")
 _FIGURE = LazyPattern(r"\d+")
-_MONTH_NAMES = "jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|janv|fev|avr|juin|juil|aou|ene|abr|ago|dic"
-_DAY_FIGURE = LazyPattern(rf"(?:{_MONTH_NAMES})[a-z]*\.? (\d+)|(\d+)\.? (?:de )?(?:{_MONTH_NAMES})|(\d+)[:.]\d\d")
+_DAY_FIGURE = LazyPattern(
+    lambda: rf"{_month_beginnings()}[a-z]*\.? (\d+)|(\d+)\.? (?:de )?{_month_beginnings()}|(\d+)[:.]\d\d"
+)
 _IS_FINISHED = LazyPattern(
-    r"\b(?:done|finished|completed|erledigt|fertig|fini|fait|faite|termine|terminee|hecho|hecha|listo|lista|terminado)\b|完成|办好|做完|完了|済"
+    lambda: (
+        rf"\b{lexicon.any_of(lexicon.words('commitments.finished'))}\b"
+        rf"|{lexicon.any_of(lexicon.words('commitments.finished_characters'))}"
+    )
 )
 # In small letters, but with accents: they tell a participle ("payé") from other forms.
-_DONE = LazyPattern(
-    r"\b(?!(?:ask|need|want|mention|remind|plan|promis|talk|propos|suggest|request|wonder|hop|worri|lik|lov)ed\b)\w{2,}ed\b|\b(?:done|sent|bought|paid|written|wrote|gone|come|came|made|found|met|got|took|taken|brought|gave|given|rang|sewn|built|put"
-    r"|signed|spoke|spoken|went|told|here)\b|\b(?:in the post|on (?:its|the) way|in der post|unterwegs|ist da|sind da)\b"
-    r"|\b\w*ge\w{2,}(?:t|en)\b|\b(?:be|ver|er|ent|zer)\w{2,}(?:t|en)\b|\b(?:erledigt|fertig|repariert|abgesagt)\b"
-    r"|\b\w+ées?\b|\b\w+és?\b|\b(?:fait|faite|fini|finie|écrit|pris|mis|reçu|reçue|vendu|rendu)\b"
-    r"|\b\w+(?:ado|ada|ido|ida)s?\b|\b\w+ó\b|\b(?:hecho|hecha|listo|lista|escrito|puesto)\b"
-    r"|了|已|完成|した|ました|済|終"
-)
-_NO_OBJECTS = STOP_WORDS | frozenset(_SILENT.split())
-_DEED_OF = {word: deed.split()[0] for deed in _DEEDS.split(";") for word in deed.split()}
+_DONE = LazyPattern(lambda: lexicon.pattern("commitments.done"))
+
+
+def _month_beginnings() -> str:
+    english = (month[:3] for month in lexicon.places("calendar.months", "en"))
+    return lexicon.any_of({*english, *lexicon.words("calendar.month_beginnings")})
+
+
+@lru_cache(maxsize=1)
+def _no_objects() -> frozenset[str]:
+    # Of other languages months are names too: Julio, Mars.
+    months, days = calendar_names("months", "en", "de"), calendar_names("weekdays", "en", "de", "fr", "es")
+    return function_words() | lexicon.words("commitments.silent") | frozenset(map(fold, months | days))

@@ -26,7 +26,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN
-from hybrid_memory.retrieval.aspects import TELLING_TAGS, Aspect
+from hybrid_memory.retrieval.aspects import Aspect, telling_tags
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.brief import FEW_TRUSTED, UNTRUSTED_EVERY
 from hybrid_memory.retrieval.candidates import SessionNeighbours
@@ -896,7 +896,7 @@ def _telling(
     chosen[:newest] = True
     # The place among the newest decides between equals.
     worth = (aspects & _ABOUT != 0) + importance - np.arange(len(rows)) / max(len(rows), 1) / 100
-    labelled = np.isin(rows, columns.tags.having_any(TELLING_TAGS)) | (columns.kind.values[rows] == _INSIGHT)
+    labelled = np.isin(rows, columns.tags.having_any(telling_tags())) | (columns.kind.values[rows] == _INSIGHT)
     groups = [(aspects & bits != 0, count) for bits, count in wanted]
     for group, count in (*groups, (labelled, newest), (importance >= _WEIGHTY, newest)):
         places = np.flatnonzero(group)

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping
 
 from hybrid_memory.embedding.vocabulary import row_of_piece
-from hybrid_memory.language.languages import word_set
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 MIN_SHORT = 3  # letters of a longer name with which a short one begins: Kate, Katharina
@@ -22,38 +22,6 @@ _NUMERONYM = LazyPattern(r"[a-z]\d{1,2}[a-z]")
 _UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 _SHORT_ENDINGS = ("", "y", "i", "ie", "a", "e", "o")
 _SAME_FIRST = {"c": "k", "k": "c", "f": "ph", "j": "y", "y": "j", "i": "y"}
-_NICKNAMES = (
-    "robert rob bob bobby bert", "william will bill billy willy liam", "richard rick dick", "edward ed ted teddy ned eddie",
-    "margaret maggie meg peg peggy greta rita marge gretchen",
-    "elizabeth elisabeth liz lizzie beth betty lisa elsa elise sissy libby eliza ilse", "john jack johnny jock",
-    "james jim jimmy jamie", "henry harry hank", "alexander alexandra alex sasha sandy sandra sascha xander lex",
-    "johannes hans hannes", "josef joseph joe sepp beppe pepe jose", "friedrich fritz fred freddy", "heinrich heinz henry harry henri",
-    "charles charlie chuck karl carl carlos", "francis frances francisco frank fran paco pancho", "dorothy dot dolly dorothea",
-    "mary molly maria polly mimi mia", "anthony anton antonio tony toni", "andrew andreas drew andy", "ignacio nacho",
-    "michael mike mick micky miguel", "jacob jakob jake james", "katharina katherine kate kitty rina kathrin trina",
-    "susan susanne sue suzy", "helen ellen eleanor nell nelly lena leni helena magdalena", "sarah sally sadie",
-    "ann anna anne annie nancy nan hannah", "martha patty matty", "patricia pat trish", "rebecca becky becca", "ulrich uli ulrike",
-    "giuseppe peppe beppe", "georg george jörg jorge schorsch", "walter wally walt", "theodor theodore ted theo", "augustus gus gustav",
-    "ivan john jan ian juan", "pavel paul pablo", "mcdonalds mcdonald macdonalds maccas macca mcd", "postgresql postgres pg",
-    "javascript js node", "typescript ts", "python py", "tina bettina martina christina valentina", "lotte lotta charlotte liselotte",
-    "ina regina katharina carina",
-)  # fmt: skip
-
-_LONG_NAMES = word_set(
-    "abigail adelheid agnieszka alejandra alessandra aleksandr alexandra alfonso alfredo alistair anastasia andrzej angelika annabelle "
-    "annemarie antoinette apolonia archibald aurelia barbara bartholomew bartosz beatrice benedikt benjamin bernadette bernhard bettina "
-    "brunhilde caroline cassandra catalina catherine cecilia charlotte christiane christina christoph christopher clementine constantin "
-    "cornelia daniela deborah dimitri dominik dorothea ebenezer eleonora elisabeth emmanuel erika ernesto esmeralda eugenia evangeline "
-    "ferdinand fernanda florence florentine franziska frederick friederike gabriele genevieve gerhard gertrude gianluca giovanni gottfried "
-    "gwendolyn hildegard ignatius ingeborg isabella jacqueline jennifer jessica joachim josephine julianna karoline katarzyna katharina "
-    "kathleen kimberly konstantin konstantinos kornelia krzysztof kunigunde leonhard leopold liselotte lorenzo ludmila magdalena "
-    "malgorzata manfred marcellus margarethe marianne marguerite massimiliano mathilde matthias maximilian mechthild melanie michaela "
-    "mikhail montgomery nathaniel nicholas nikolaus oliver ottilie penelope philippa raimund raphael reinhard roberta roderick rosalind "
-    "roswitha rudolf salvatore sebastian sieglinde sigrid stanislaw stefania stephanie svetlana tatjana thaddeus theodora theresa "
-    "thomas timothy ulrike valentina veronika victoria viktoria vincent vladimir walburga waltraud wilhelmine winifred wolfgang yekaterina "
-    "zacharias"
-)
-"""First names that have short forms, most of which the vocabulary lacks."""
 
 
 def digits_apart(name: str) -> list[str]:
@@ -122,13 +90,17 @@ def words_beginning_with(letters: str) -> list[str]:
 
 @functools.cache
 def _sorted_vocabulary() -> list[str]:
-    return sorted(_LONG_NAMES.union(piece for piece in row_of_piece() if piece.isalpha() and piece.isascii()))
+    return sorted(
+        lexicon.words("names.long_names").union(
+            piece for piece in row_of_piece() if piece.isalpha() and piece.isascii()
+        )
+    )
 
 
 @functools.cache
 def _nicknames() -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for group in map(word_set, _NICKNAMES):
+    for group in (frozenset(line.split()) for line in lexicon.phrases("names.nicknames")):
         for name in group:
             found[name] = found.get(name, frozenset()) | group
     return found

@@ -6,6 +6,9 @@ a paste says nothing about that; so pastes are left out, and of what remains the
 
 from __future__ import annotations
 
+import re
+
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 GIST_CHARACTERS = 1_200  # of what a person says; more words make everything alike
@@ -33,8 +36,7 @@ _PASTED = LazyPattern(
 _PASTED_BELOW = LazyPattern(r"(?:- )?[\w.\-]{1,80}:(?:\s+\S+)?\s*$|\d+ (?:passed|failed)\b")
 """What is pasted behind the first line, and may be said in it: "todo: milk"."""
 _TO_WORK_ON = LazyPattern(
-    r"(?i)\b(?:translat\w*|summari[sz]\w*|proof-?read\w*|correct|rewrite|rephrase|shorten|paraphrase|polish|spelling|typos?|grammar|edit|"
-    r"übersetz\w*|zusammenfass\w*|korrigier\w*|tradui\w*|résum\w*|traduc\w*|resum\w*|corrig\w*)\b[^\n]{0,80}?(?P<text>:|\n)"
+    lambda: rf"\b(?:{lexicon.pattern('prompts.to_work_on')})\b[^\n]{{0,80}}?(?P<text>:|\n)", re.IGNORECASE
 )
 
 

@@ -6,14 +6,17 @@ dentist". Pure; the words of English, plain ones of German, French and Spanish.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import function_words
 from hybrid_memory.language.lazy_pattern import LazyPattern
-from hybrid_memory.language.text import STOP_WORDS, compounds, word_hashes
-from hybrid_memory.retrieval.time_expressions.lexer import word_set
+from hybrid_memory.language.names import calendar_names
+from hybrid_memory.language.text import compounds, word_hashes
 
 if TYPE_CHECKING:
     from hybrid_memory.language.terms import TermHasher
@@ -74,7 +77,7 @@ class Statement:
         return frozenset(
             bare_word(token)
             for token in self.tokens
-            if token[0][0].isupper() and OF_OWNER.search(token[0]) and bare_word(token) not in _NO_OWNERS
+            if token[0][0].isupper() and OF_OWNER.search(token[0]) and bare_word(token) not in _no_owners()
         )
 
     @cached_property
@@ -107,7 +110,7 @@ class Statement:
 
     def denies(self, other: Statement) -> bool:
         """Return True if it says that something is no longer, or is not, what ``other`` says."""
-        values = other.words - self.expected - STOP_WORDS
+        values = other.words - self.expected - function_words()
         return any(
             values & {bare_word(token) for token in _TOKEN.finditer(found[1])} for found in _DENIED.finditer(self.text)
         )
@@ -121,13 +124,13 @@ class Statement:
         end = 0
         for token in self.tokens:
             bare = bare_word(token)
-            named = self._is_one_of(self.names, bare) and bare not in STOP_WORDS
+            named = self._is_one_of(self.names, bare) and bare not in function_words()
             follows = bool(run) and not closed and not self.text[end : token.start()].strip(" ")
             counts = named or self._is_name(token, bare) or (follows and bare.isdigit() and bare in self.expected)
             if run and not (counts and follows):
                 found.append((" ".join(run), asked))
                 run, asked = [], False
-            if counts and bare not in _TITLES:
+            if counts and bare not in lexicon.words("people.titles"):
                 run.append(bare)
                 asked |= named
             closed, end = OF_OWNER.search(token[0]) is not None, token.end()
@@ -137,7 +140,7 @@ class Statement:
 
     def _is_name(self, token: re.Match[str], bare: str) -> bool:
         word = token[0]
-        if word.isdigit() or bare in STOP_WORDS or bare in CALENDAR:
+        if word.isdigit() or bare in function_words() or bare in calendar_words():
             return False
         if any(map(str.isdigit, word)) or "_" in word or "/" in word:
             return any(map(str.isalpha, word))
@@ -147,7 +150,7 @@ class Statement:
         first = not before or before[-1] in ".!?:;\n…"
         if not first:
             return True
-        if bare in self.expected or bare in _OPENERS:
+        if bare in self.expected or bare in lexicon.words("told.openers"):
             return False
         return self._is_one_of(self.known, bare) or self._stands_before_a_name(token)
 
@@ -184,7 +187,7 @@ def bare_word(token: re.Match[str]) -> str:
 
 def written_subjects(question: str, hasher: TermHasher) -> frozenset[int]:
     """Return the terms of what a question's writing shows to be its subject: whose thing it asks for, words with a mark inside."""
-    owners = [word for word in _OWNER.findall(question) if word.casefold() not in _NO_OWNERS]
+    owners = [word for word in _OWNER.findall(question) if word.casefold() not in _no_owners()]
     marked = [word for word in compounds(question) if not word.replace(":", "").replace(".", "").isdigit()]
     parts = (hasher.fold(one) for word in (*owners, *marked) for one in word_hashes(word))
     return frozenset((*parts, *map(hasher.compound_term, marked)))
@@ -209,49 +212,22 @@ _INSIDE = LazyPattern(r"[^\W_][-_./]+[^\W_]")
 _OWNER = LazyPattern(r"([^\W_]+)['’]s(?= +[^\W_])")
 _LIST = LazyPattern(r"(?:[^,;.:!?\n]{2,30}, ){2,}[^,;.:!?\n]{2,30},? (?:and|or|und|oder|et|ou|y|o) ")
 NUMBER = LazyPattern(r"\d+(?:[.,:]\d+)*")
-_TITLES = word_set("dr mr mrs ms prof sir herr frau monsieur madame señor señora don doña")
-CALENDAR = word_set(
-    "january february march april june july august september october november december jan feb apr jun jul aug sep sept oct nov dec "
-    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun januar februar märz mai juni juli oktober "
-    "dezember montag dienstag mittwoch donnerstag freitag samstag sonntag"
-)
-_OPENERS = word_set(
-    "update since as now correction currently today ab neu jetzt seit der die das ein eine wir ich le la les un une il elle nous "
-    "je el los las una nosotros mi"
-)
-_NO_OWNERS = CALENDAR | word_set(
-    "it that this what who where when how there here let he she everyone one today yesterday tomorrow"
-)
-_ONCE = LazyPattern(
-    r"\b(?:next|this|coming) (?:week|month|time|mon|tues|wednes|thurs|fri|satur|sun)|\b(?:one time|just once|only once|this once"
-    r"|exception\w*"
-    r"|today|tonight|tomorrow|heute|morgen|nächste (?:woche|mal)|einmalig|ausnahm\w+|aujourd'hui|demain|la semaine prochaine"
-    r"|hoy|mañana|la próxima semana)\b",
-    re.IGNORECASE,
-)
-CHANGE = LazyPattern(
-    r"\b(?:"
-    r"now(?! and then)|no longer|not any ?more|any ?more|instead|rather than|as of|since|from .{1,24} on|new|actually|after all|will be"
-    r"|finally|in the end|had that wrong|correct(?:ion|ed)|chang(?:e|es|ed)|moved|mov(?:e|es) (?:to|from|up|back|forward)"
-    r"|switch(?:es|ed)|replac(?:e|es|ed)|rais(?:e|es|ed)|lower(?:s|ed)|reduced|increas(?:e|es|ed)|extended|lengthened|shortened"
-    r"|renewed|postponed|rescheduled|brought forward|cancell?ed|dropp?ed|rolled back|slips|slipped|updat(?:e|ed)|upgraded|revised"
-    r"|(?:is|am|are) back|back (?:at|with)|became|becomes|left|joined|stopped|quit|closed|fell|rose|went up|came down|down to|up to"
-    r"|renamed|reassigned|handed over|took over|takes over"
-    r"|jetzt|nun|nicht mehr|statt|stattdessen|neu(?:e[rsnm]?)?|geändert|verschoben|umgezogen|doch|ab (?:dem |sofort|\d)|korrektur"
-    r"|inzwischen|künftig"
-    r"|maintenant|désormais|ne .{1,20} plus|au lieu d|nouve(?:au|l|lle)s?|chang[eé]\w*|déplacé|reporté|à partir d|finalement|dorénavant"
-    r"|ahora|ya no|en lugar de|en vez de|nuev[oa]s?|cambi\w+|a partir de|al final|aplazad\w+|finalmente"
-    r")\b",
-    re.IGNORECASE,
-)
-_DENIED = LazyPattern(
-    r"\b(?:no longer|instead of|rather than|not|replaces|replaced|was|from|until now"
-    r"|nicht mehr|statt|nicht|au lieu d[eu']|ya no|en lugar de|en vez de)\b([^.;!?]{1,60})",
-    re.IGNORECASE,
-)
+_ONCE = LazyPattern(lambda: rf"\b(?:{lexicon.pattern('told.once')})\b", re.IGNORECASE)
+CHANGE = LazyPattern(lambda: rf"\b(?:{lexicon.pattern('told.change')})\b", re.IGNORECASE)
+_DENIED = LazyPattern(lambda: rf"\b(?:{lexicon.pattern('told.denied')})\b([^.;!?]{{1,60}})", re.IGNORECASE)
 _TENSE = LazyPattern(
-    r"\b(?:(?P<now>is|are|am|has|have|does|do|will|can|must|may|wants?|needs?|likes?|prefers?|uses?|lives?|works?|goes|runs|costs?|stands?)"
-    r"|(?P<past>was|were|did|had|got|went|came|took|gave|said|told|met|ate|ran|saw|bought|broke|lost|left|found|asked|called"
-    r"|talked|shared|compared|complained|printed|pushed|froze|kept|made|felt|fell|[a-z]{3,}(?<!ne)(?<!e)ed))\b",
-    re.IGNORECASE,
+    lambda: rf"\b(?:(?P<now>{lexicon.pattern('told.now')})|(?P<past>{lexicon.pattern('told.past')}))\b", re.IGNORECASE
 )
+
+
+@functools.cache
+def calendar_words() -> frozenset[str]:
+    """Return names of months and days of the week, in languages that write them with a capital."""
+    # "may" is a verb too, and "Mar" a sea.
+    short = calendar_names("short_months", "en") | calendar_names("short_weekdays", "en")
+    return (calendar_names("months", "en", "de") | calendar_names("weekdays", "en", "de") | short) - {"may", "mar"}
+
+
+@functools.cache
+def _no_owners() -> frozenset[str]:
+    return calendar_words() | lexicon.words("told.no_owners")

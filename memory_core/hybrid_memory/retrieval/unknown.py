@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
-from hybrid_memory.language.languages import ENGLISH, word_set
-from hybrid_memory.language.text import STOP_WORDS, compounds, spellings
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import ENGLISH, function_words
+from hybrid_memory.language.text import compounds, spellings
 from hybrid_memory.retrieval.asked_subject import asked_subject
 from hybrid_memory.retrieval.name_variants import (
     digits_apart,
@@ -35,33 +36,10 @@ MAX_ACRONYM = 5  # capitals; a longer word of them is a name that somebody shout
 MIN_LONG_NAME = 5  # letters from which one letter more or less is a slip of the pen too
 MAX_COMMON_DIGITS = 2  # of a number that is in any day or price, and tells no ticket
 
-_WIDE_PLACES = word_set(
-    "afghanistan africa african alabama alaska albania algeria alps alsace america american andalusia andorra angola "
-    "argentina arizona arkansas armenia asia asian australia australian austria austrian azerbaijan bahamas bahrain balkans "
-    "baltic bangladesh bavaria bayern belarus belgian belgium benelux bohemia bolivia bosnia botswana brandenburg brazil "
-    "brazilian britain british brittany bulgaria burgundy california cambodia cameroon canada canadian caribbean catalonia "
-    "chile china chinese colombia colorado connecticut cornwall corsica crete croatia cuba cyprus czechia dakota dalmatia "
-    "danish delaware denmark deutschland dutch ecuador egypt england english estonia ethiopia europa europe european finland "
-    "finnish flanders florida france frankreich french galicia georgia german germany ghana greece greek guatemala hawaii "
-    "hesse holland honduras hungary iceland idaho illinois india indian indiana indonesia iowa iran iraq ireland irish israel "
-    "italian italien italy jamaica japan japanese jordan kansas kazakhstan kentucky kenya korea korean kosovo kuwait laos "
-    "lapland latvia lebanon libya liechtenstein lithuania lombardy louisiana luxembourg macedonia madagascar maine malaysia "
-    "maldives mallorca malta maryland massachusetts mediterranean mexican mexico michigan minnesota mississippi missouri "
-    "moldova mongolia montana montenegro morocco mozambique myanmar namibia nebraska nepal netherlands nevada nicaragua "
-    "nigeria normandy norway norwegian ohio oklahoma oman ontario oregon pakistan panama paraguay pennsylvania peru "
-    "philippines poland polish portugal portuguese provence quebec romania russia russian rwanda sachsen sardinia saudi "
-    "saxony scandinavia schweiz scotland scottish senegal serbia sicily silesia singapore slovakia slovenia somalia spain "
-    "spanien spanish styria sudan sweden swedish swiss switzerland syria taiwan tanzania tasmania tennessee texas thailand "
-    "thuringia tibet tunisia turkey turkish tuscany tyrol uganda uk ukraine umbria uruguay us usa utah venezuela vermont "
-    "vietnam virginia wales welsh wisconsin wyoming yemen zambia zimbabwe österreich"
-)
-"""Names that stand for many others: who asks for France may mean Paris."""
 
-_KIN = word_set(
-    "mom mum mommy mummy mother mama mamma dad daddy father papa parents grandma granny nana grandmother grandpa grandad grandfather oma "
-    "opa aunt auntie uncle cousin brother sister son daughter wife husband boss baby family grandparents mutti vati tante onkel"
-)
-"""Names of people who have another one too."""
+def _stands_for_others(folded: str) -> bool:
+    """Return True for a name of a wide place, which may mean one in it, and of kin, who have another name too."""
+    return folded in lexicon.words("places.wide") or folded in lexicon.words("people.kin_as_names")
 
 
 def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask) -> bool:
@@ -132,8 +110,8 @@ def _subject_unknown(asked: AskedSubject, store: _Store) -> bool:
 
 def _is_nowhere(word: str, store: _Store) -> bool:
     """Return True if a word of a question is a name that no memory holds, in any spelling near to it."""
-    parts = [part for part in spellings(word) if part not in STOP_WORDS]
-    if not parts or word.casefold() in _WIDE_PLACES or word.casefold() in _KIN:
+    parts = [part for part in spellings(word) if part not in function_words()]
+    if not parts or _stands_for_others(word.casefold()):
         return False
     if len(parts) > 1:
         return _compound_is_nowhere(word, parts, store)

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.language.names import calendar_names
 from hybrid_memory.model import Kind
 
 # How much each signal says, from 0 (nothing) to 1 (certain to matter). Set by hand, fitted to no set; tests hold their order.
@@ -39,9 +41,12 @@ _CHIT_CHAT_WORDS = 8
 
 _WORD = LazyPattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DATE_PATTERN = LazyPattern(
-    r"\d{4}[-/.年]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:tomorrow|yesterday|tonight|next (?:week|month|year))\b"
-    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+    lambda: (
+        r"\d{4}[-/.年]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}"
+        r"|\b(?:tomorrow|yesterday|tonight|next (?:week|month|year))\b"
+        # "May" is a verb too.
+        rf"|\b(?!may\b){lexicon.any_of(calendar_names('months', 'en') | calendar_names('weekdays', 'en'))}\b"
+    )
 )
 _ADDRESS_PATTERN = LazyPattern(r"\w@\w|\w://\w|(?:^|\s)[~.]?/\w|\w\.\w+\(|`[^`]+`")
 _SENTENCE_END = frozenset(".!?:;\n\u3002\uff01\uff1f")
@@ -81,7 +86,9 @@ def heuristic_importance(
 def _base(words: Sequence[str], text: str) -> float:
     if not any(map(str.isalnum, text)):
         return 0.0
-    only_courtesy = 0 < len(words) <= _CHIT_CHAT_WORDS and all(word in CHIT_CHAT for word in words)
+    only_courtesy = 0 < len(words) <= _CHIT_CHAT_WORDS and all(
+        word in lexicon.words("importance.chit_chat") for word in words
+    )
     return _CHIT_CHAT_BASE if only_courtesy else _BASE
 
 
@@ -89,15 +96,17 @@ def _word_weights(words: Sequence[str]) -> tuple[float, ...]:
     flat = f" {' '.join(words)} "
     vocabulary = frozenset(words)
 
-    def contains(single: frozenset[str], phrases: tuple[str, ...] = ()) -> bool:
-        return not vocabulary.isdisjoint(single) or any(map(flat.__contains__, phrases))
+    def contains(single: str, phrases: str = "") -> bool:
+        return not vocabulary.isdisjoint(lexicon.words(f"importance.{single}")) or any(
+            f" {phrase} " in flat for phrase in lexicon.phrases(f"importance.{phrases}")
+        )
 
     return (
-        _DIRECTIVE if contains(DIRECTIVES, _DIRECTIVE_PHRASES) else 0.0,
-        _DECISION if contains(DECISIONS, _DECISION_PHRASES) else 0.0,
-        _PREFERENCE if contains(PREFERENCES) else 0.0,
-        _PERSONAL if contains(frozenset(), _PERSONAL_PHRASES) else 0.0,
-        _EMOTION if contains(EMOTIONS) else 0.0,
+        _DIRECTIVE if contains("directives", "directive_phrases") else 0.0,
+        _DECISION if contains("decisions", "decision_phrases") else 0.0,
+        _PREFERENCE if contains("preferences") else 0.0,
+        _PERSONAL if contains("", "personal_phrases") else 0.0,
+        _EMOTION if contains("emotions") else 0.0,
     )
 
 
@@ -123,225 +132,3 @@ def _has_name(text: str) -> bool:
 
 def _is_question(text: str) -> bool:
     return text.rstrip().endswith(_QUESTION_MARKS)
-
-
-def _between_blanks(*phrases: str) -> tuple[str, ...]:
-    return tuple(f" {phrase} " for phrase in phrases)
-
-
-# The English words and phrases of the signals.
-DIRECTIVES: frozenset[str] = frozenset(
-    [
-        "always",
-        "never",
-        "remember",
-        "must",
-        "forbid",
-        "forbidden",
-        "important",
-        "critical",
-        "essential",
-        "mandatory",
-        "require",
-        "required",
-        "requires",
-        "ensure",
-        "note",
-        "reminder",
-        "warning",
-    ]
-)
-_DIRECTIVE_PHRASES = _between_blanks(
-    "do not",
-    "don't",
-    "make sure",
-    "keep in mind",
-    "from now on",
-    "no matter what",
-    "under no circumstances",
-    "at all times",
-)
-
-DECISIONS: frozenset[str] = frozenset(
-    [
-        "decide",
-        "decided",
-        "decides",
-        "decision",
-        "agreed",
-        "agree",
-        "chose",
-        "chosen",
-        "choose",
-        "settled",
-        "approved",
-        "rejected",
-        "resolved",
-        "conclude",
-        "concluded",
-        "plan",
-        "planned",
-        "plans",
-        "deadline",
-        "due",
-        "goal",
-        "promise",
-        "promised",
-        "commit",
-        "committed",
-        "scheduled",
-        "appointment",
-        "switched",
-        "migrated",
-        "cancelled",
-        "canceled",
-        "adopted",
-    ]
-)
-_DECISION_PHRASES = _between_blanks("we will", "i will", "going to", "let's use", "we use", "went with", "instead of")
-
-PREFERENCES: frozenset[str] = frozenset(
-    [
-        "prefer",
-        "prefers",
-        "preferred",
-        "preference",
-        "like",
-        "likes",
-        "love",
-        "loves",
-        "loved",
-        "hate",
-        "hates",
-        "dislike",
-        "dislikes",
-        "enjoy",
-        "enjoys",
-        "favorite",
-        "favourite",
-        "favorites",
-        "favourites",
-        "allergic",
-        "vegetarian",
-        "vegan",
-        "want",
-        "wants",
-        "wish",
-        "wishes",
-        "avoid",
-        "avoids",
-    ]
-)
-
-_PERSONAL_PHRASES = _between_blanks(
-    "my name",
-    "i am",
-    "i'm",
-    "i live",
-    "i work",
-    "i was born",
-    "i moved",
-    "i have",
-    "i've",
-    "my wife",
-    "my husband",
-    "my partner",
-    "my son",
-    "my daughter",
-    "my mother",
-    "my father",
-    "my job",
-    "my birthday",
-    "my address",
-    "call me",
-)
-
-EMOTIONS: frozenset[str] = frozenset(
-    [
-        "happy",
-        "glad",
-        "proud",
-        "excited",
-        "delighted",
-        "thrilled",
-        "grateful",
-        "relieved",
-        "sad",
-        "upset",
-        "angry",
-        "furious",
-        "afraid",
-        "scared",
-        "worried",
-        "anxious",
-        "nervous",
-        "lonely",
-        "ashamed",
-        "embarrassed",
-        "jealous",
-        "disappointed",
-        "frustrated",
-        "devastated",
-        "heartbroken",
-        "grief",
-        "stressed",
-        "exhausted",
-        "hurt",
-        "miss",
-        "misses",
-        "cried",
-    ]
-)
-
-CHIT_CHAT: frozenset[str] = frozenset(
-    [
-        "hi",
-        "hello",
-        "hey",
-        "bye",
-        "goodbye",
-        "ok",
-        "okay",
-        "k",
-        "yes",
-        "no",
-        "yeah",
-        "yep",
-        "nope",
-        "sure",
-        "thanks",
-        "thank",
-        "you",
-        "thx",
-        "cheers",
-        "please",
-        "welcome",
-        "lol",
-        "haha",
-        "hmm",
-        "hm",
-        "oh",
-        "ah",
-        "well",
-        "right",
-        "cool",
-        "nice",
-        "great",
-        "fine",
-        "good",
-        "morning",
-        "evening",
-        "night",
-        "afternoon",
-        "there",
-        "how",
-        "are",
-        "sounds",
-        "got",
-        "it",
-        "np",
-        "wow",
-        "see",
-        "later",
-    ]
-)

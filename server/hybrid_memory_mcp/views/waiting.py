@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.language.languages import ENGLISH, LANGUAGES
+from hybrid_memory.language.languages import ENGLISH, languages
 from hybrid_memory.secret_detection.masking import kinds_of
 from hybrid_memory.store.reviewing import Reason, ReviewRequest
 from hybrid_memory_mcp.views.view import told
@@ -64,7 +64,7 @@ def _secrets(service: MemoryService, scope: Scope) -> frozenset[MemoryId]:
 
 def _find_secrets(service: MemoryService, scope: Scope) -> frozenset[MemoryId]:
     """Return the memories that hold a secret: search knows them by the mark that it has in its place."""
-    terms = {term for language in (ENGLISH, *LANGUAGES) for term in service.store.hasher.terms("secret", language)}
+    terms = {term for language in (ENGLISH, *languages()) for term in service.store.hasher.terms("secret", language)}
     places = service.store.with_terms(scope.namespaces, terms, service.now(), _MOST_SECRETS)
     found = service.revealed(scope, [id_ for _, id_ in places])
     return frozenset(one.id for one in found.values() if kinds_of(one.content))

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import each
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.model import Kind
-from hybrid_memory.retrieval import aspect_words, aspects
+from hybrid_memory.retrieval import aspects
+from hybrid_memory.retrieval.aspect_words import marks
 from hybrid_memory.retrieval.aspects import Aspect, aspects_of, user_names
 
 WHO = Aspect.IDENTITY | Aspect.ABOUT_USER
@@ -250,13 +252,10 @@ def test_case_of_letters_after_the_first_changes_nothing(text, rest):
     assert aspects_of(f"{text}. {rest}") == aspects_of(f"{text}. {rest.upper()}")
 
 
-_MARKS = {name: marks for name, marks in vars(aspect_words).items() if isinstance(marks, aspect_words.Marks)}
-
-
-@each("name", _MARKS)
+@each("name", lexicon.tables("aspects"))
 def test_a_sentence_with_a_mark_has_one_of_its_triggers(name):
-    marks = _MARKS[name]
-    for mark in (*marks.words, *(f"{beginning}xyz" for beginning in marks.beginnings), *marks.phrases):
+    known = marks(name)
+    for mark in (*known.words, *(f"{beginning}xyz" for beginning in known.beginnings), *known.phrases):
         sentence = next(aspects.sentences(f"so {mark} then"))
         # What is hyphenated or elided is several words, and never one of these.
-        assert f" {mark.strip()} " not in sentence.flat or not marks.triggers.isdisjoint(sentence.triggers), mark
+        assert f" {mark.strip()} " not in sentence.flat or not known.triggers.isdisjoint(sentence.triggers), mark

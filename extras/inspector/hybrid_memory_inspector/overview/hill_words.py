@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.language.languages import FUNCTION_WORDS, language_of, word_set
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import all_function_words, language_of
 from hybrid_memory.language.terms import QUESTION_TERM
 from hybrid_memory.language.text import has_unspaced_script
 
@@ -31,14 +32,6 @@ _LEAST_SHARE = 0.03  # of the hill's memories hold a term that tells of it, at l
 _LEAST = 2  # ... and so many
 _LONGEST = 28  # characters of a word; what is longer is a path or a code, and no name for a region
 _SHORTEST = 3  # letters, in scripts with spaces between words
-_SAID_EVERYWHERE = frozenset().union(*FUNCTION_WORDS.values()) | word_set(
-    "user users one two also like get got thing things want wants would really going know think said says say good great much make "
-    "makes made need needs use uses used using time day today new way lot bit sure yeah hey thanks http https www com wow awesome "
-    "shes hes didn doesn wasn isn lol few some always guess pretty kinda gotten getting back let maybe even still something anything "
-    "every ever never looks look feel feels thats youre whats gonna wanna okay haha please sorry first last next years year "
-    "yesterday tomorrow"
-)
-"""Words that name nothing, however often they stand somewhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,9 +130,14 @@ def _as_written(spelling: str, text: str) -> str:
 
 
 def _names_something(word: str) -> bool:
-    if word.casefold() in _SAID_EVERYWHERE or not any(map(str.isalpha, word)) or len(word) > _LONGEST:
+    if _names_nothing(word.casefold()) or not any(map(str.isalpha, word)) or len(word) > _LONGEST:
         return False
     return len(word) >= _SHORTEST or has_unspaced_script(word) or (word.isupper() and len(word) > 1)
+
+
+def _names_nothing(folded: str) -> bool:
+    """Return True for a word that names nothing, however often it stands somewhere."""
+    return folded in all_function_words() or folded in lexicon.words("topics.empty")
 
 
 def _joined(words: list[str]) -> list[str]:

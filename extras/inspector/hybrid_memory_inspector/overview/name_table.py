@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.embedding.vocabulary import english_rank
-from hybrid_memory.language.languages import FUNCTION_WORDS, word_set
+from hybrid_memory.language import lexicon
+from hybrid_memory.language.languages import all_function_words
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.language.names import written_names
 from hybrid_memory.retrieval.arrays import GrowableArray
@@ -34,22 +35,6 @@ _USUALLY = 0.5
 _COMMON = 9_000  # words of this rank and below are as good as never names where only their place gives them a capital
 _SWALLOWED = 0.8  # a word that is so often within one longer name is no name of its own
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
-_NEVER = frozenset().union(*FUNCTION_WORDS.values()) | word_set(
-    "user users assistant let yep yeah hi hello hey thanks bye tv pm am "
-    "mondays tuesdays wednesdays thursdays fridays saturdays sundays"
-)
-_PEOPLES = word_set(
-    "african american arab arabic argentinian asian australian austrian belgian brazilian british bulgarian canadian catalan chinese "
-    "colombian croatian czech danish dutch egyptian english estonian european finnish french german greek hebrew hungarian icelandic "
-    "indian indonesian iranian irish israeli italian japanese korean latin latvian lithuanian mexican nigerian norwegian pakistani "
-    "persian polish portuguese romanian russian scottish serbian slovak slovenian spanish swedish swiss thai turkish ukrainian "
-    "vietnamese welsh deutsch englisch französisch italienisch spanisch"
-)
-_BEFORE_NOUNS = word_set(
-    "a an my our your his her its their each every this that these those one two no any another some "
-    "der die das den dem des ein eine einen einem einer eines kein keine keinen mein meine meinen meinem meiner unser unsere unserer "
-    "im am zum zur beim vom ins ans jede jeden jeder dieser diese dieses pro le la les un une des mon ma mes notre nos uma um una"
-)
 _NEAR = 40  # characters in which the words before and behind a name are looked for
 _AROUND = LazyPattern(r"^[^\w]+|[^\w]+$")
 _NO_NAME = LazyPattern(r"[A-Z]{2,}s|[^\W\d_]\d|\d+h\d*|(?=.*\d)(?=.*[a-f])[\da-f]{6}")  # "PRs", "A4", "18h30", a colour
@@ -200,7 +185,9 @@ class NameTable:
                 parts = [self._code_of.get(part, -1) for part in words]
                 named = [part >= 0 and bool(is_name[part]) for part in parts]
                 # "British Museum" is a name, though "British" is none.
-                whole = named[-1] and all(one or word in _PEOPLES for one, word in zip(named, words, strict=True))
+                whole = named[-1] and all(
+                    one or word in lexicon.words("names.peoples") for one, word in zip(named, words, strict=True)
+                )
                 is_name[code] = code in self._speakers or whole
                 for part in parts if whole else ():
                     within.setdefault(part, []).append(int(number[code]))
@@ -217,7 +204,9 @@ class NameTable:
             return sure > 0
         # An acronym is a name where it is used as one at all ("NATS is live", "the NATS cluster").
         nouns, read = self._as_nouns[code], self._spellings[code].total()
-        if word.casefold() in _PEOPLES or (nouns == read if _is_acronym(word) else nouns > _USUALLY * read):
+        if word.casefold() in lexicon.words("names.peoples") or (
+            nouns == read if _is_acronym(word) else nouns > _USUALLY * read
+        ):
             return False
         if sure:
             return share is None or share > _USUALLY
@@ -226,9 +215,13 @@ class NameTable:
 
 def _may_be_name(name: str) -> bool:
     """Return False for what is none however it is written: too long or short, a number, a common word, "you're", brackets inside."""
-    if not 1 < len(name) <= _LONGEST or name.isdigit() or name.casefold() in _NEVER:
+    if not 1 < len(name) <= _LONGEST or name.isdigit() or _is_never_a_name(name.casefold()):
         return False
     return not (_NO_NAME.fullmatch(name) or _CONTRACTED.search(name) or _BRACKETS.search(name))
+
+
+def _is_never_a_name(folded: str) -> bool:
+    return folded in all_function_words() or folded in lexicon.words("names.never_alone")
 
 
 def _is_code(word: str) -> bool:
@@ -256,12 +249,12 @@ def _only_as_noun(text: str, word: str) -> bool:
 
 def _follows_article(before: str) -> bool:
     last = before.split()[-1:] if before[-1:].isspace() else []
-    return bool(last) and (last[0].casefold() in _BEFORE_NOUNS or last[0][-1].isdigit())
+    return bool(last) and (last[0].casefold() in lexicon.words("names.before_nouns") or last[0][-1].isdigit())
 
 
 def _precedes_noun(behind: str) -> bool:
     following = behind[1:].split()[:1] if behind[:1] in (" ", "-") else []
-    return bool(following) and following[0][0].islower() and _AROUND.sub("", following[0]) not in _NEVER
+    return bool(following) and following[0][0].islower() and not _is_never_a_name(_AROUND.sub("", following[0]))
 
 
 def _is_common(word: str) -> bool:
@@ -285,7 +278,12 @@ def others_named(
         together = {part for one in found if " " in one for part in one.split()}
         for one, sure in found.items():
             folded = one.casefold()
-            if asked & set(folded.split()) or one in together or folded in _PEOPLES or not _may_be_name(one):
+            if (
+                asked & set(folded.split())
+                or one in together
+                or folded in lexicon.words("names.peoples")
+                or not _may_be_name(one)
+            ):
                 continue
             if known(one) or (sure and not _is_acronym(one)):
                 counts[folded] += 1

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase
-from hybrid_memory.retrieval.time_expressions.lexer import TokenCursor, word_set
+from hybrid_memory.retrieval.time_expressions.lexer import TokenCursor
 
 Relation = Literal["before", "after", "during", "on", "around", "since", "until"]
 
 MAX_PHRASE_WORDS = 12  # of an event's phrase; more would find what is not the event
 
-_WORDINGS: tuple[tuple[Relation, tuple[str, ...]], ...] = (
-    ("before", ("before", "prior to", "ahead of", "leading up to", "run - up to")),
-    ("after", ("after", "following", "in the wake of", "as soon as")),
-    ("during", ("during", "while", "when", "whilst", "at the time of", "at the time", "in the middle of")),
-    ("during", ("in the week of", "the week of", "in the month of", "in the year of")),
-    ("around", ("around the time of", "around the time", "around when")),
-    ("around", ("at the start of", "at the beginning of", "at the end of")),
-    ("since", ("since", "ever since")),
-    ("until", ("until", "till", "up until", "by the time")),
-)
-_PARTS = ("day", "night", "morning", "evening", "afternoon", "weekend")
+_PARTS = lexicon.words("events.day_parts", "en")
 _RELATIONS: dict[tuple[str, ...], Relation] = {
-    tuple(wording.split()): relation for relation, wordings in _WORDINGS for wording in wordings
+    tuple(wording.split()): cast("Relation", relation)
+    for wording, relation in lexicon.meanings("events.relations", "en").items()
 } | {(*start, part, link): "on" for part in _PARTS for start in (("on", "the"), ("the",)) for link in ("of", "that")}
 _HEADS = frozenset(words[0] for words in _RELATIONS)
-_AUXILIARIES = word_set(
-    "did do does is was are were am will would should shall can could may might must has have had didn't"
-)
-_ASKING = word_set("what which who whom whose where why how did do does was were is are would could should")
-_REPORTING = word_set(
-    "know knows tell say says said remember remind check ask asked find determine decide me about exactly and or since just of "
-    "forget forgot see recall wonder guess"
-)
-_PARTICLE_VERBS = word_set(
-    "look looks looked looking take takes took taken named name called go goes going went run runs ran chase day week year month "
-    "time one soon"
-)
-_POINTLESS = word_set("that then this now it all those these them which what")
+_AUXILIARIES = lexicon.words("events.auxiliaries", "en")
+_ASKING = lexicon.words("events.asking", "en")
+_REPORTING = lexicon.words("events.reporting", "en")
+_PARTICLE_VERBS = lexicon.words("events.particle_verbs", "en")
+_POINTLESS = lexicon.words("events.pointless", "en")
+_TITLES = lexicon.words("people.titles", "en") | {"st"}
+_EMPTY = lexicon.words("events.empty", "en")
 _WITHIN = frozenset("-'’&/+")
-_TITLES = word_set("dr mr mrs ms st prof")
-_EMPTY = word_set("the a an my our his her their of and just right shortly")
 
 
 def _names_something(cursor: TokenCursor, begin: int, end: int) -> bool:

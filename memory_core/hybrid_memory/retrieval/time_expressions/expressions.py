@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.retrieval.time_expressions import calendar_math
 from hybrid_memory.retrieval.time_expressions.calendar_math import (
     HIGHEST,
@@ -35,7 +36,6 @@ from hybrid_memory.retrieval.time_expressions.lexer import (
     VAGUE_COUNTS,
     WEEKDAYS,
     TokenCursor,
-    word_set,
 )
 from hybrid_memory.retrieval.time_expressions.relative_times import (
     Quantity,
@@ -321,25 +321,11 @@ def _phrase(cursor: TokenCursor, at: int) -> Phrase | None:
 
 _TO = frozenset({"to", "until", "till", "through", "-", "–", "and"})
 _RANGES = {"between": frozenset({"and", "-", "–"}), "from": _TO - {"and"}}
-_INSIDE = word_set("between in on at during over throughout within across for from of")
-_WORDINGS = {
-    "before": "before, prior to, earlier than, ahead of, older than, run - up to, leading up to",
-    "after": "after, later than, following, newer than",
-    "since": "since, ever since, no earlier than, not earlier than, not before, on or after, starting, starting in, starting from, "
-    "starting on, beginning in",
-    "until": "until, till, 'til, til, up to, up to and including, up until, by, no later than, not later than, on or before, "
-    "not after, as of, as at, as late as, not until, through",
-    "around": "around, about, circa, near, roughly, approximately, on or about, on or around, towards, almost, nearly, in around, "
-    "in about, some time around, sometime around, around the time of, close to",
-    "less": "less than, within the, no more than, under",
-    "more": "more than, over, at least, well over",
-}
-_CONNECTIVES = {
-    tuple(words.split()): relation for relation, wordings in _WORDINGS.items() for words in wordings.split(", ")
-}
+_INSIDE = lexicon.words("time.inside", "en")
+_CONNECTIVES = {tuple(words.split()): relation for words, relation in lexicon.meanings("time.relations", "en").items()}
 _CONNECTIVE_HEADS = frozenset(words[0] for words in _CONNECTIVES)
 _BEGINNINGS = TRIGGERS | _INSIDE | _CONNECTIVE_HEADS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys()
-_BEGINNINGS |= word_set("the a an half shortly just right immediately soon directly some not ages long")
+_BEGINNINGS |= lexicon.words("time.beginnings", "en")
 _TIMELY = TRIGGERS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys() | {"half"}
 _LEADS = (_INSIDE | {"the", "a", "an"}) - {"between"}
 _WORDY = frozenset({"word", "mark", "junk"})

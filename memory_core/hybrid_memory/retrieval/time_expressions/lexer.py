@@ -11,163 +11,67 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.time_expressions.calendar_math import Parsed
 
 
-def word_set(words: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(words.split())
-
-
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december",
-    "jan feb mar apr - jun jul aug sep oct nov dec",
-    "- - - - - - - - sept - - -",
-)
-MONTHS = {name: number for names in _MONTH_NAMES for number, name in enumerate(names.split(), start=1) if name != "-"}
-CLEAR_MONTHS = word_set("january february july september october november december")
+MONTHS = {
+    name: number
+    for key in ("calendar.months", "calendar.short_months")
+    for name, number in lexicon.places(key, "en", first=1).items()
+}
+CLEAR_MONTHS = lexicon.words("calendar.clear_months", "en")
 """The months that are neither another word nor a person's name."""
-
-_WEEKDAY_NAMES = (
-    "monday tuesday wednesday thursday friday saturday sunday",
-    "mon tue wed thu fri sat sun",
-    "- tues weds thur - - -",
-    "- - - thurs - - -",
-)
-WEEKDAYS = {name: number for names in _WEEKDAY_NAMES for number, name in enumerate(names.split()) if name != "-"}
-DOUBTFUL_DAYS = frozenset({"mon", "wed", "sat", "sun", "fri"})
-
-SEASONS = {"spring": "spring", "summer": "summer", "autumn": "autumn", "fall": "autumn", "winter": "winter"}
-
-UNITS = {
-    name + ending: name
-    for name in word_set("second minute hour day night week weekend fortnight month quarter year decade")
-    for ending in ("", "s")
+WEEKDAYS = {
+    name: number
+    for key in ("calendar.weekdays", "calendar.short_weekdays")
+    for name, number in lexicon.places(key, "en").items()
 }
-CALENDAR_UNITS = word_set("week weekend month quarter year decade")
-
-_COUNTS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty"
-)
-_TENS = "thirty forty fifty sixty seventy eighty ninety"
-NUMBERS = {word: number for number, word in enumerate(_COUNTS.split(), start=1)} | {
-    word: number * 10 for number, word in enumerate(_TENS.split(), start=3)
+DOUBTFUL_DAYS = lexicon.words("calendar.doubtful_weekdays", "en")
+SEASONS = lexicon.meanings("calendar.seasons", "en")
+UNITS = {name + ending: name for name in lexicon.words("calendar.units", "en") for ending in ("", "s")}
+CALENDAR_UNITS = lexicon.words("calendar.long_units", "en")
+NUMBERS = dict(lexicon.places("numbers.counts", "en", first=1)) | {
+    word: number * 10 for word, number in lexicon.places("numbers.tens", "en", first=3).items()
 }
-_RANKS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-ORDINALS = {word: number for number, word in enumerate(_RANKS.split(), start=1)} | {"last": -1, "final": -1}
-VAGUE_COUNTS = {"few": (2, 5), "several": (3, 8), "couple": (2, 3), "some": (2, 8), "many": (4, 30), "dozen": (12, 12)}
-
-EDGES = {"beginning": "beginning", "start": "beginning", "middle": "mid", "end": "end", "close": "end"}
-THIRDS = {"early": "early", "mid": "mid", "late": "late"}
-DAY_PARTS = {
-    "morning": "morning",
-    "noon": "noon",
-    "midday": "noon",
-    "lunchtime": "noon",
-    "afternoon": "afternoon",
-    "evening": "evening",
-    "night": "night",
+ORDINALS = dict(lexicon.places("numbers.ranks", "en", first=1)) | dict.fromkeys(lexicon.words("numbers.last", "en"), -1)
+VAGUE_COUNTS = {
+    word: (int(low), int(high))
+    for word, counts in lexicon.meanings("numbers.vague", "en").items()
+    for low, high in [counts.split()]
 }
-DAY_WORDS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
-RELATIVES = {
-    "last": "last",
-    "past": "last",
-    "previous": "last",
-    "this": "this",
-    "next": "next",
-    "coming": "coming",
-    "upcoming": "coming",
-}
+EDGES = lexicon.meanings("time.edges", "en")
+THIRDS = {word: word for word in lexicon.words("time.thirds", "en")}
+DAY_PARTS = lexicon.meanings("calendar.day_parts", "en")
+DAY_WORDS = {word: int(days) for word, days in lexicon.meanings("calendar.days", "en").items()}
+RELATIVES = lexicon.meanings("time.relatives", "en")
 TELLING = RELATIVES.keys() | THIRDS.keys()
 """Before a name of a time they say that it is one, and which."""
-
-DECADES = {"twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70}
-DECADES |= {"eighties": 80, "nineties": 90}
-
-HOLIDAY_PHRASES: dict[tuple[str, ...], str] = {
-    tuple(phrase.split()): name
-    for name, phrases in {
-        "christmas": ("christmas", "xmas", "christmastime"),
-        "christmas eve": ("christmas eve", "xmas eve"),
-        "christmas day": ("christmas day", "xmas day"),
-        "boxing day": ("boxing day",),
-        "new year": ("new year", "new years"),
-        "new year eve": ("new year eve", "new years eve"),
-        "new year day": ("new year day", "new years day"),
-        "valentine": ("valentine", "valentine day", "valentines", "valentines day"),
-        "halloween": ("halloween",),
-        "bonfire night": ("bonfire night", "guy fawkes night", "guy fawkes"),
-        "thanksgiving": ("thanksgiving", "thanksgiving day"),
-        "black friday": ("black friday",),
-        "good friday": ("good friday",),
-        "easter": ("easter", "easter weekend"),
-        "easter sunday": ("easter sunday", "easter day"),
-        "easter monday": ("easter monday",),
-        "independence day": ("independence day",),
-        "st patrick day": ("st patrick day", "saint patrick day"),
-    }.items()
-    for phrase in phrases
-}
+DECADES = {word: number * 10 for word, number in lexicon.places("calendar.decades", "en", first=2).items()}
+HOLIDAY_PHRASES = {tuple(phrase.split()): name for phrase, name in lexicon.meanings("calendar.holidays", "en").items()}
 HOLIDAY_HEADS = frozenset(phrase[0] for phrase in HOLIDAY_PHRASES)
-
-REPEATING = word_set("every each any per most all both many always usually")
+REPEATING = lexicon.words("time.repeating", "en")
 """Before a name of a time they say that no single one is meant."""
-
-NOT_NOUNS = word_set(
-    "i you he she it we they me him her us them my your his our their its who what which where when why how whose whom did "
-    "do does was were is are am be been had has have will would could should can may might must shall the a an this that "
-    "these those and or but nor so because if than as at in on by for from to of with about into onto over under after "
-    "before during until till since between around near not no only also too even just then there here again already yet "
-    "still ever never always usually together alone instead please and's both either neither all any each every some "
-    "through throughout while again early late morning afternoon evening night noon going not don't didn't exactly compared "
-    "versus vs rather i'm i'd i've we'd we've onwards onward ago today now"
-)
+NOT_NOUNS = lexicon.words("time.not_nouns", "en")
 """Words that do not make the word before them part of a longer name, as "boot" does in "spring boot"."""
-
-COUNTED = word_set(
-    "euros euro dollars dollar pounds pound usd eur gbp bucks yen km kilometres kilometers miles metres meters m kg grams g ml "
-    "litres liters steps people persons rows lines pages words tokens items files users calories kcal points times percent "
-    "bytes kb mb gb px pixels units copies records watts volts rpm"
-)
+COUNTED = lexicon.words("time.counted", "en")
 """After a number they say that it counts something and is no year."""
-
-NUMBERED = word_set(
-    "room port version v ver release id no number nr pin code page part model flat apartment suite gate flight bus train line "
-    "error ticket issue invoice order route highway building python postgres postgresql ubuntu windows office node java extension "
-    "django rails kernel duckdb http status channel chapter section build # $ € £ ¥"
-)
+NUMBERED = lexicon.words("time.numbered", "en")
 """Before a number they say that it is a name or an amount and no date."""
-
-PAPERS = word_set("invoice order ticket flight train bus issue page")
+PAPERS = lexicon.words("time.papers", "en")
 """Those of them before which a whole date is one nevertheless."""
-
-STREETS = word_set("street road avenue lane square drive way place court gardens st rd ave")
+STREETS = lexicon.words("time.streets", "en")
 """After a month they say that it is an address."""
-
-TRIGGERS = (
-    frozenset(MONTHS)
-    | WEEKDAYS.keys()
-    | SEASONS.keys()
-    | UNITS.keys()
-    | EDGES.keys()
-    | THIRDS.keys()
-    | DAY_PARTS.keys()
-    | DAY_WORDS.keys()
-    | RELATIVES.keys()
-    | DECADES.keys()
-    | HOLIDAY_HEADS
-    | word_set(
-        "before after since until till when whenever while during ago recently lately earlier later prior following around "
-        "between now currently latest newest current still nowadays presently moment recent first originally initially original "
-        "used use present far begin more formerly previously former old then back once time times longer anymore ex earliest past other day"
+TRIGGERS = lexicon.words("time.triggers", "en") | frozenset(
+    word
+    for known in (
+        *(MONTHS, WEEKDAYS, SEASONS, UNITS, EDGES, THIRDS, DAY_PARTS, DAY_WORDS, RELATIVES, DECADES),
+        HOLIDAY_HEADS,
     )
+    for word in known
 )
 """A question without any of these words and without a digit holds nothing that `phrases` and `anchors` understand."""
 
@@ -212,7 +116,7 @@ _WORD = LazyPattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w]")
 _GLUED = LazyPattern(r"[_@\\]|://|\w\.\w")
 _PEEL = LazyPattern(r"""([(\[{"“„«¿~]*)(.*?)((?:['’]s)?[)\]}"”»'’.,;:!?]*)""", re.DOTALL)
 _YEAR = r"(?:1[89]|20|21)\d\d"
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_MONTH = lexicon.any_of({month[:3] for month in MONTHS}) + "[a-z]*"
 _FORMS = LazyPattern(
     rf"""
     (?P<year>{_YEAR})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.retrieval.time_expressions import calendar_math
 from hybrid_memory.retrieval.time_expressions.calendar_math import (
     Parsed,
@@ -25,11 +26,10 @@ from hybrid_memory.retrieval.time_expressions.lexer import (
     VAGUE_COUNTS,
     WEEKDAYS,
     TokenCursor,
-    word_set,
 )
 
 _HOW = {"last": "last", "this": "this", "next": "next", "coming": "coming"}
-_OWNERS = word_set("my our your his her their its whose")
+_OWNERS = lexicon.words("time.owners", "en")
 _OFFSET = {"last": -1, "this": 0, "next": 1, "coming": 1}
 _SMALLER = {
     "year": ("month", 12),
@@ -302,27 +302,9 @@ def parse_day_word(cursor: TokenCursor, at: int) -> Parsed | None:
 
 
 _VAGUE: dict[tuple[str, ...], tuple[float | None, float, float]] = {
-    tuple(words.split()): figures
-    for words, figures in (
-        ("recently", (45, 0, 0.3)),
-        ("lately", (45, 0, 0.3)),
-        ("of late", (45, 0, 0.3)),
-        ("recent days", (10, 0, 0.5)),
-        ("recent weeks", (45, 0, 0.4)),
-        ("recent months", (180, 0, 0.4)),
-        ("recent years", (1800, 0, 0.3)),
-        ("a little while ago", (180, 3, 0.3)),
-        ("a short while ago", (60, 1, 0.3)),
-        ("a while ago", (550, 14, 0.3)),
-        ("a while back", (550, 14, 0.3)),
-        ("some time ago", (730, 30, 0.3)),
-        ("not long ago", (90, 0, 0.3)),
-        ("a long time ago", (None, 365, 0.3)),
-        ("a long while ago", (None, 365, 0.3)),
-        ("long ago", (None, 365, 0.3)),
-        ("ages ago", (None, 365, 0.3)),
-        ("a moment ago", (0.1, 0, 0.5)),
-    )
+    tuple(words.split()): (None if most == "-" else float(most), float(least), float(certainty))
+    for words, figures in lexicon.meanings("time.vague", "en").items()
+    for most, least, certainty in [figures.split()]
 }
 """Between how many days ago, and how certainty."""
 

@@ -10,17 +10,19 @@ lies a year or more away by a count ("five years ago").
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase, find_phrases
 from hybrid_memory.retrieval.time_expressions.foreign_days import (
-    DENSE_PHRASES,
-    FOREIGN_MONTHS,
-    FOREIGN_WORDS,
+    dense_phrases,
+    foreign_months,
+    foreign_words,
     in_english,
 )
 from hybrid_memory.retrieval.time_expressions.lexer import MONTHS, WEEKDAYS, TokenCursor, tokenize
@@ -65,7 +67,7 @@ def stated_days(text: str, when: datetime) -> tuple[int, ...]:
 def _has_head(lower: str) -> bool:
     """Return True if a text in lower case has a word or digits with which a day may begin."""
     return (
-        not _HEADS.isdisjoint(_LETTERS.findall(lower))
+        not _heads().isdisjoint(_LETTERS.findall(lower))
         or _NUMERIC.search(lower) is not None
         or (not lower.isascii() and _DENSE.search(lower) is not None)
     )
@@ -118,9 +120,12 @@ def _day(moment: datetime, *, behind: bool = False) -> int:
 
 
 _WORD = LazyPattern("[a-z]+")
-_WEEKDAYS = r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 _ANY_WEEKDAY = LazyPattern(
-    rf"\b(?:every (?:other|first|second|third|fourth|last)|(?<!half )(?<!in )an?) {_WEEKDAYS}", re.IGNORECASE
+    lambda: (
+        r"\b(?:every (?:other|first|second|third|fourth|last)|(?<!half )(?<!in )an?) "
+        f"(?={lexicon.any_of(lexicon.places('calendar.weekdays', 'en'))})"
+    ),
+    re.IGNORECASE,
 )
 _BARE_ORDINAL = LazyPattern(
     r"\b(is|was|be|due|to|for) the "
@@ -128,30 +133,30 @@ _BARE_ORDINAL = LazyPattern(
     re.MULTILINE,
 )
 _SENTENCE_END = LazyPattern(r"[\r\n]+|[!?;]\s+|(?<=[^\W\d_]{2}\.)\s+(?=[^\W\d_])")
-_NAMES = (
-    "january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|"
-    "saturday|sunday|yesterday|today|tonight|tomorrow|fortnight|weekend|christmas|xmas|easter|halloween|thanksgiving|valentine|"
-    "new year|boxing day|good friday|bonfire night|independence day|patrick"
-)
 _NUMERIC = LazyPattern(r"\d(?:\d?(?:st|nd|rd|th)\b|\d?[./-]\d\d?[./-]|\d{3}[-/.]\d|\s?[年月년월])")
-_DENSE = LazyPattern(DENSE_PHRASES)
+_DENSE = LazyPattern(dense_phrases)
 _LETTERS = LazyPattern(r"[^\W\d_]+")
-_SHORT = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
-_MAY_HOLD_DAY = LazyPattern(
-    rf"\b(?:{_NAMES}|\d\d?(?:st|nd|rd|th)?[-\s](?:{_SHORT})\b|(?:{_SHORT})\.?\s\d|(?:mon|tue|wed|thu|fri|sat|sun)\b"
-    r"|(?:days?|weeks?|months?) (?:ago|from|before|after|later)\b|(?:last|next|this|past|coming|previous|the) (?:week|month)\b"
-    r"|in [\w ]{1,12}\s(?:days?|weeks?)\b|\d\d?(?:st|nd|rd|th)\b)"
-    r"|\d(?:\d?[./-]\d\d?[./-]|\d{3}[-/.]\d|\s?[年月년월])"
-)
-_HEADS = frozenset(
-    [
-        *_NAMES.replace(" ", "|").split("|"),
-        *MONTHS,
-        *WEEKDAYS,
-        *FOREIGN_MONTHS,
-        *FOREIGN_WORDS,
-        *["day", "days", "week", "weeks", "month", "months"],
-        *["valentines", "xmas", "patricks"],
-    ]
-) - {"new", "day", "good"}
-"""One of these words, in lower case, is in every text with a day that is not in digits."""
+
+
+def _may_hold_day_pattern() -> str:
+    months, short = (lexicon.places(f"calendar.{key}", "en") for key in ("months", "short_months"))
+    days, short_days = (lexicon.places(f"calendar.{key}", "en") for key in ("weekdays", "short_weekdays"))
+    names = "|".join([*months, *days, *lexicon.phrases("time.day_names", "en")])
+    return (
+        rf"\b(?:{names}|\d\d?(?:st|nd|rd|th)?[-\s]{lexicon.any_of(short)}\b|{lexicon.any_of(short)}\.?\s\d"
+        rf"|{lexicon.any_of(short_days)}\b"
+        r"|(?:days?|weeks?|months?) (?:ago|from|before|after|later)\b|(?:last|next|this|past|coming|previous|the) (?:week|month)\b"
+        r"|in [\w ]{1,12}\s(?:days?|weeks?)\b|\d\d?(?:st|nd|rd|th)\b)"
+        r"|\d(?:\d?[./-]\d\d?[./-]|\d{3}[-/.]\d|\s?[年月년월])"
+    )
+
+
+_MAY_HOLD_DAY = LazyPattern(_may_hold_day_pattern)
+
+
+@functools.cache
+def _heads() -> frozenset[str]:
+    """Return words in lower case of which one is in every text with a day that is not in digits."""
+    named = " ".join(lexicon.phrases("time.day_names", "en")).split()
+    plain = ("days", "week", "weeks", "month", "months", "valentines", "patricks")
+    return frozenset([*named, *MONTHS, *WEEKDAYS, *foreign_months(), *foreign_words(), *plain]) - {"new", "day", "good"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from hybrid_memory.language import lexicon
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase
-from hybrid_memory.retrieval.time_expressions.lexer import Direction, word_set
+from hybrid_memory.retrieval.time_expressions.lexer import Direction
 
 AskedState = Literal["past", "current", "first", "any"]
 
@@ -78,54 +79,23 @@ def _found(pattern: LazyPattern, text: str) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(text)]
 
 
-_FUTURE = LazyPattern(
-    r"\b(?:will|won't|shall|must|should|need to|have to|can (?:i|we)|upcoming|tomorrow|next|going to|gonna|planning to|plans? for"
-    r"|how (?:long|many \w+) (?:until|till|before|to)"
-    r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
-)
-_PRESENT_VERB = LazyPattern(
-    r"^\W*(?:and |so )?(?:what|who|which \w+)(?: else)? (?!was\b|does\b|has\b|is\b)\w{2,}[^s\W]s\b"
-)
-_PLANNED = LazyPattern(
-    r"\b(?:will|won't|shall|tomorrow|upcoming|going to|gonna|planned|scheduled|booked|due)\b|['’]ll\b"
-)
-_AIMED = LazyPattern(
-    r"\b(?:to|for|by|until|till|from) (?:the |next |this )?"
-    r"(?:\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-)
-_PAST_TENSE = LazyPattern(r"\b(?:was|were|did|had|wasn't|weren't|didn't|hadn't)\b")
-_NO_PAST = word_set(
-    "need feed speed seed bed red breed indeed embed shed hundred exceed proceed weed naked wicked sacred kindred medicated fed named "
-    "called located based married engaged employed interested supposed allowed related listed preferred divorced retired "
-    "scheduled planned needed required configured installed stored hosted"
-)
-_IRREGULAR = word_set(
-    "was were did had went got bought took saw met said told made came gave found left lost wrote began broke chose drove ate fell "
-    "felt flew forgot grew heard kept knew led paid ran sat sold sent slept spent spoke stood swam taught thought wore won became "
-    "built caught drank held brought didn wasn weren hadn"
-)
+def _tense(key: str) -> LazyPattern:
+    return LazyPattern(lambda: lexicon.pattern(f"tense.{key}", "en"))
+
+
+_FUTURE = _tense("future")
+_PRESENT_VERB = _tense("present_verb")
+_PLANNED = _tense("planned")
+_AIMED = _tense("aimed")
+_PAST_TENSE = _tense("past")
+_CONTRACTED = _tense("contracted")
+_FIRST = _tense("first")
+_EARLIER = _tense("earlier")
+_NEWEST = _tense("newest")
+_CURRENT = _tense("current")
+_NO_PAST = lexicon.words("tense.no_past", "en")
+_IRREGULAR = lexicon.words("tense.irregular_past", "en")
 _PAST_VERBS = _IRREGULAR - {"sat", "read", "paid"}  # Sat 5 Dec; "is paid"
-_NOT_PRESENT = _IRREGULAR | word_set("been will would")
-_PRESENT = word_set("am is are do does")
-_MEMORY = word_set("know remember recall think")
-_CONTRACTED = LazyPattern(r"\b(?:what|who|where|which|how|when)['’]s\b")
-_FIRST = LazyPattern(
-    r"\b(?:originally|initially|at first|in the beginning|to begin with|first (?:time|ever)|very first|earliest|original"
-    r"|first(?= (?!weeks?|days?|months?|half|quarter|weekend|year|floor|name|aid|class|of|and|or|\w+ (?:of|in) |mon|tues|wednes|thurs"
-    r"|fri|satur|sun)[a-z]))\b"
-)
-_EARLIER = LazyPattern(
-    r"(?<!am )(?<!is )(?<!are )(?<!'m )(?<!’m )(?<!get )(?<!got )(?<!be )(?<!been )(?<!getting )(?<!was )(?<!were )"
-    r"\buse(?:d)? to\b(?<!use to)|\b(?:did|didn't) (?:\w+ ){1,3}use to\b"
-    r"|\b(?:previously|formerly|previous|former|prior (?!to)|back then|back when|at that time|in those days|in the past|no longer"
-    r"|once upon|before (?:that|then|this|now)|not any ?more)\b"
-    r"|\b(?:my|our|his|her|their|the) (?:old|ex)\b|\bbefore(?=\s*[?.!]?\s*$)|\bearlier(?=\s*[?.!]?\s*$)"
-)
-_NEWEST = LazyPattern(
-    r"\b(?:current|currently|latest|newest|most recent|at the moment|nowadays|these days|presently)\b"
-)
-_CURRENT = LazyPattern(
-    r"\b(?:current|currently|latest|newest|most recent|nowadays|presently|these days|at the moment|at present|right now"
-    r"|for the time being|as of (?:now|today)|still|today|any ?more|up to date|so far)\b"
-    r"|(?<!just )(?<!until )(?<!till )(?<!before )(?<!by )\bnow\b(?! and then)"
-)
+_NOT_PRESENT = _IRREGULAR | {"been", "will", "would"}
+_PRESENT = lexicon.words("tense.present", "en")
+_MEMORY = lexicon.words("tense.memory", "en")
