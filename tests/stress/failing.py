@@ -212,8 +212,16 @@ def inserting(session: SqlSession, statement: str, *_: Any) -> bool:
     return of_a_write(session) and "INSERT" in statement
 
 
-def is_statement(wanted: str) -> Callable[..., bool]:
-    return lambda _, statement, *__: statement == wanted
+def is_statement(*wanted: str) -> Callable[..., bool]:
+    return lambda _, statement, *__: statement in wanted
+
+
+def of_a_record(_: Journal, place: int, *__: Any) -> bool:
+    return place > 0
+
+
+def of_the_header(_: Journal, place: int, *__: Any) -> bool:
+    return place == 0
 
 
 def of_the_journal(file: Path, *_: Any) -> bool:
@@ -225,8 +233,8 @@ class Point:
     """A place in the work: before or after a call of ``owner``'s function ``name`` for which ``when`` holds.
 
     ``row`` says that it is passed once an opening, so that n hits are n processes killed one after another. ``found``
-    is the state in which the store is found: new, as a killed process left it (``left``), with a last write that its
-    journal lacks (``short``), or with a damaged log (``damaged``).
+    is the state in which the store is found: new, as a killed process left it (``left``), with a last write that only its
+    journal has (``ahead``), or with a damaged log (``damaged``).
     """
 
     work: Callable[[Path, KillSwitch], None]
@@ -247,8 +255,8 @@ class Point:
             if hit and self.moment == "before":
                 kill_switch.count_hit()
             if hit and self.moment == "amid" and kill_switch.due():
-                _, handle, record = given
-                os.write(handle, record[: kill_switch.chance.randrange(1, len(record))])
+                journal, place, record = given
+                plain(journal, place, record[: kill_switch.chance.randrange(1, len(record))])
                 kill_switch.end()
             done = plain(*given, **named)
             if hit and self.moment == "after":
@@ -266,13 +274,17 @@ def both(name: str, *rest: Any, **more: Any) -> dict[str, Point]:
 
 _MENDED = {"found": "damaged", "row": True}
 
+_ADVANCES = (engine._ADVANCE, engine._ADVANCE_WITH_HEAD)
+
 POINTS: dict[str, Point] = {
     **both("the begin of a write", writing, SqlSession, "begin", of_a_write),
     **both("a row of a write", writing, SqlSession, "rows", inserting),
-    **both("the number of a write", writing, SqlSession, "rows", is_statement(engine._ADVANCE)),
+    **both("the number of a write", writing, SqlSession, "rows", is_statement(*_ADVANCES)),
     **both("a commit", writing, SqlSession, "commit"),
     **both("a record of the journal", writing, Journal, "append"),
-    "amid a record of the journal": Point(writing, Journal, "_write", "amid"),
+    "amid a record of the journal": Point(writing, Journal, "_write", "amid", of_a_record),
+    **both("the number in the journal", writing, Journal, "confirm"),
+    "amid the number in the journal": Point(writing, Journal, "_write", "amid", of_the_header),
     **both("a checkpoint", checkpointing, SqlSession, "rows", is_statement(_CHECKPOINT)),
     **both("a new journal", checkpointing, Journal, "begin"),
     **both("the replacement of the journal", checkpointing, Path, "replace", of_the_journal),
@@ -285,11 +297,11 @@ POINTS: dict[str, Point] = {
         "opening again after a failure", filling_the_disk, store_module, "open_database", lambda path, *_: path.exists()
     ),
     **both("the engine's mending", filling_the_disk, Engine, "_reopen"),
-    **both("opening", recovering, open_module, "connect_untranslated", found="left", row=True),
+    **both("opening", recovering, open_module, "connect", found="left", row=True),
     **both("going on with the journal", recovering, Journal, "resume", found="left", row=True),
-    **both("missing a record", recovering, Journal, "mark_incomplete", found="short", row=True),
+    **both("a write that only the journal has", recovering, open_module, "_redo", found="ahead", row=True),
     **both("loading the search", starting, store_module, "read_batches", found="left", row=True),
-    **both("opening a damaged store", recovering, open_module, "connect_untranslated", **_MENDED),
+    **both("opening a damaged store", recovering, open_module, "connect", **_MENDED),
     **both("a file in quarantine", recovering, quarantine, "write_private", **_MENDED),
     **both("the report", recovering, quarantine, "write_report", **_MENDED),
     **both("quarantine", recovering, quarantine, "store_copies", **_MENDED),
@@ -305,7 +317,7 @@ POINTS: dict[str, Point] = {
     **both("a row of a consolidation", consolidating, SqlSession, "rows", inserting),
     **both("the commit of a consolidation", consolidating, SqlSession, "commit"),
     **both("the record of a consolidation", consolidating, Journal, "append"),
-    "amid the record of a consolidation": Point(consolidating, Journal, "_write", "amid"),
+    "amid the record of a consolidation": Point(consolidating, Journal, "_write", "amid", of_a_record),
     **both("the begin of another embedder", reembed, DuckEmbedderChange, "begin"),
     **both("gathering vectors", reembed, DuckEmbedderChange, "add_vectors"),
     **both("a commit of another embedder", reembed, SqlSession, "commit", of_a_write),

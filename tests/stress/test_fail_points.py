@@ -104,7 +104,7 @@ def found(tmp_path: Path, state: str, seed: int):
     home = tmp_path / "s"
     if state == "new":
         return lay_out(home, {}), []
-    name = "before a record of the journal" if state == "short" else "after a record of the journal"
+    name = "after a record of the journal" if state == "ahead" else "after the number in the journal"
     said, _ = run(POINTS[name], lay_out(home, {}), 30, seed)
     files = {name: (home / name).read_bytes() for name in (DATABASE, LOG, JOURNAL)}
     if state == "damaged":

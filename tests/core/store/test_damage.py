@@ -5,10 +5,22 @@ import shutil
 
 import pytest
 from tests.core.store.corpus import replay, saved
-from tests.core.store.damage import DATABASE, JOURNAL, LOG, damage, judged, lay_out, make_template, opened, zeroed
+from tests.core.store.damage import (
+    DATABASE,
+    JOURNAL,
+    LOG,
+    damage,
+    digest,
+    judged,
+    lay_out,
+    make_template,
+    opened,
+    zeroed,
+)
 from tests.core.store.making import put
 
 from hybrid_memory.errors import OutcomeUnknown, StoreDamaged
+from hybrid_memory.store.duck.recovery.journal import _encode_header, read_journal, read_origin
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 
@@ -67,7 +79,7 @@ def test_a_journal_that_ends_early_beside_a_damaged_log_is_used_and_the_loss_is_
     path = lay_out(home, files)
     found = opened(path, template)
     assert found.state == WRITES - 1
-    assert "how many cannot be told" in found.notices[0]
+    assert "the newest 1 acknowledged write is missing" in found.notices[0]
 
 
 @pytest.mark.slow
@@ -88,6 +100,56 @@ def test_the_files_as_they_were_found_are_in_quarantine(template, home):
         LOG: files[LOG],
         JOURNAL: files[JOURNAL],
     }
+
+
+def test_without_the_journal_nobody_can_tell_whether_the_log_was_shortened(template, home):
+    log = template.files[LOG]
+    found = opened(lay_out(home, {DATABASE: template.files[DATABASE], LOG: log[: len(log) // 2]}), template)
+    assert CLOSED_AT < found.state < WRITES
+    assert "how many cannot be told" in found.notices[0]
+
+
+def test_an_older_database_under_a_newer_journal_says_how_many_writes_are_missing(open_duck, path):
+    store = open_duck()
+    put(store, "first")
+    store.close()
+    older = path.read_bytes()
+    store = open_duck()
+    put(store, "second")
+    store.close()
+    store = open_duck()
+    put(store, "third")
+    journal = (path.parent / JOURNAL).read_bytes()
+    store.close()
+    lay_out(path.parent, {DATABASE: older, JOURNAL: journal})
+    reopened = open_duck()
+    assert set(reopened.get("default", ["first", "second", "third"])) == {"first"}
+    assert "the newest 2 acknowledged writes are missing" in reopened.info().notices[0]
+
+
+def with_an_early_journal(template):
+    """Return files as a power cut leaves them: the log was waited for on the disk, the journal was not."""
+    journal = template.files[JOURNAL]
+    header, rest = journal[: journal.index(b"\xf5hmr")], journal[: journal.index(b"\xf5hmr", len(journal) // 2)]
+    reading = read_journal(rest, read_origin(header)[0])
+    early = _encode_header(read_origin(header)[0], reading.base, reading.last)
+    return {**template.files, JOURNAL: early + rest[len(early) :]}
+
+
+def test_zeros_behind_a_log_that_is_ahead_of_its_journal_cost_no_write(template, home):
+    files = with_an_early_journal(template)
+    found = opened(lay_out(home, {**files, LOG: files[LOG] + bytes(600)}), template)
+    assert found.state == WRITES
+    assert "how many cannot be told" in found.notices[0]
+
+
+def test_a_log_that_is_ahead_of_its_journal_is_whole_and_emptied_after_the_next_write(template, home):
+    path = lay_out(home, with_an_early_journal(template))
+    store = DuckStore.open(path, FakeClock())
+    assert (digest(store), store.info().notices) == (template.states[-1], ())
+    put(store, "later")
+    assert not (home / LOG).exists()
+    store.close()
 
 
 @pytest.mark.slow

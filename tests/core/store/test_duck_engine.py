@@ -191,7 +191,7 @@ def test_close_waits_for_a_running_write(duck):
 TABLES = {"vss.py", "vector_tables.py"}
 # What works on whole databases names tables and files, for which DuckDB takes no parameters.
 WHOLE_DATABASES = {
-    *("database_copy.py", "own.py", "erase_files.py", "check.py", "repair.py", "bad_rows.py", "odd_rows.py"),
+    *("database_copy.py", "own.py", "erase_files.py", "check.py", "repair.py", "bad_rows.py"),
     *("inspection.py", "catalogue.py", "row_tables.py", "schema.py"),
 }
 # Made at import from the list of a memory's fields, and constants from then on.

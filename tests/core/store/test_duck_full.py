@@ -1,3 +1,4 @@
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -6,6 +7,7 @@ import pytest
 from tests.core.store.empty_database import discard
 from tests.core.store.making import always, memory, put
 
+from hybrid_memory.errors import StoreFull
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.files.database_file import log_file
 from hybrid_memory.store.duck.recovery.journal import Journal
@@ -106,31 +108,38 @@ def test_a_disk_that_is_full_at_a_checkpoint_does_not_break_the_store_for_good(p
     assert (len(store.get("default", ["m0", "m29", "later"])), store.info().notices) == (3, ())
 
 
-def write_past_the_journal(store, monkeypatch):
-    """Have a write committed that the journal does not take, with no room for what makes up for it."""
+def no_room(*_, **__):
+    raise OSError(errno.ENOSPC, "full")
 
-    def no_room(*_):
-        raise OSError
 
-    put(store, "first")
+def test_a_write_that_the_journal_does_not_take_is_refused_and_the_next_one_works(duck, monkeypatch):
+    put(duck, "first")
     with monkeypatch.context() as full:
-        full.setattr(Journal, "begin", no_room)
-        store._engine.journal.mark_incomplete()
-        put(store, "second")
-        said = store.check()
-        assert "the newest writes are not in the journal" in [one.what for one in said.findings]
-
-
-def test_a_check_finds_nothing_wrong_with_a_journal_that_has_room_again(duck, monkeypatch):
-    write_past_the_journal(duck, monkeypatch)
-    assert not any("journal" in one.what for one in duck.check().findings)
-    assert duck.info().notices == ()
-
-
-def test_what_the_journal_did_not_take_outlives_a_log_that_is_damaged_after_a_check(duck, open_duck, path, monkeypatch):
-    write_past_the_journal(duck, monkeypatch)
-    duck.check()
+        full.setattr(Journal, "_write", no_room)
+        with pytest.raises(StoreFull):
+            put(duck, "second")
     put(duck, "third")
+    assert set(duck.get("default", ["first", "second", "third"])) == {"first", "third"}
+
+
+def test_a_journal_that_cannot_begin_again_goes_on(duck, open_duck, path, monkeypatch):
+    put(duck, "first")
+    with monkeypatch.context() as full:
+        full.setattr("hybrid_memory.store.duck.recovery.journal.prepare_replacement", no_room)
+        duck._engine._connection.execute("CHECKPOINT")
+        put(duck, "second")
+    put(duck, "third")
+    assert_the_journal_makes_up_for_the_log(duck, open_duck, path)
+
+
+def test_after_a_checkpoint_the_first_write_is_in_the_journal_too(duck, open_duck, path):
+    put(duck, "first", "second")
+    duck._engine._connection.execute("CHECKPOINT")
+    put(duck, "third")
+    assert_the_journal_makes_up_for_the_log(duck, open_duck, path)
+
+
+def assert_the_journal_makes_up_for_the_log(duck, open_duck, path):
     discard(duck)
     log_file(path).write_bytes(b"damage")
     assert set(open_duck().get("default", ["first", "second", "third"])) == {"first", "second", "third"}

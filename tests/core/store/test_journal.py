@@ -1,14 +1,16 @@
 """The journal's file, and what an opening concludes from it."""
 
+import hashlib
+import json
+import struct
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalEnd, JournalRecord, read_journal
-from hybrid_memory.store.duck.recovery.open import FoundState, plan_recovery
-from hybrid_memory.store.duck.recovery.wal import length_before_damage, scan_wal
+from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalRecord, read_journal
+from hybrid_memory.store.duck.recovery.open import plan_recovery
 
 VALUES = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 STEPS = st.lists(st.tuples(st.sampled_from(["one", "two", "three"]), st.lists(VALUES).map(tuple)), max_size=4)
@@ -16,9 +18,10 @@ STEPS = st.lists(st.tuples(st.sampled_from(["one", "two", "three"]), st.lists(VA
 
 def written(folder: Path, works, base=7, store="s"):
     journal = Journal(folder / "memory.journal", store)
-    journal.ensure_open(base)
+    journal.begin(base)
     for number, steps in enumerate(works, base + 1):
         journal.append(number, steps)
+        journal.confirm()
     journal.release()
     return (folder / "memory.journal").read_bytes()
 
@@ -31,12 +34,8 @@ def work_of(reading):
 def test_what_was_appended_is_read_again(tmp_path_factory, works):
     reading = read_journal(written(tmp_path_factory.mktemp("j"), works), "s")
     assert work_of(reading) == list(enumerate(works, 8))
-    assert (reading.end, reading.last, reading.highest, reading.is_complete) == (
-        JournalEnd.WHOLE,
-        7 + len(works),
-        reading.last,
-        True,
-    )
+    last = 7 + len(works)
+    assert (reading.ends_early, reading.last, reading.highest, reading.committed) == (False, last, last, last)
 
 
 @given(works=st.lists(STEPS, min_size=2, max_size=5), data=st.data())
@@ -60,7 +59,7 @@ def test_an_intact_record_behind_a_damaged_one_tells_how_far_writes_went(tmp_pat
     content = bytearray(written(tmp_path, [[("one", (n,))] for n in range(9)]))
     content[len(content) // 2] ^= 1
     reading = read_journal(bytes(content), "s")
-    assert (reading.last < 16, reading.highest, reading.end) == (True, 16, JournalEnd.DAMAGED)
+    assert (reading.last < 16, reading.highest, reading.ends_early) == (True, 16, True)
 
 
 def test_the_journal_of_another_store_tells_nothing(tmp_path):
@@ -74,40 +73,110 @@ def test_a_damaged_header_costs_nothing(tmp_path):
 
 
 def test_a_journal_goes_on_after_it_was_read(tmp_path):
-    reading = read_journal(written(tmp_path, [[("one", (1,))]]), "s")
+    content = written(tmp_path, [[("one", (1,))]])
+    (tmp_path / "memory.journal").write_bytes(content + b"\xf5hm")
     journal = Journal(tmp_path / "memory.journal", "s")
-    journal.resume(reading)
+    journal.resume(read_journal(journal.file.read_bytes(), "s"))
     journal.append(9, [("two", ()), ("one", (2,))])
+    journal.confirm()
     journal.release()
-    again = read_journal((tmp_path / "memory.journal").read_bytes(), "s")
+    again = read_journal(journal.file.read_bytes(), "s")
     assert work_of(again) == [(8, [("one", (1,))]), (9, [("two", ()), ("one", (2,))])]
+    assert (again.committed, again.ends_early) == (9, False)
+
+
+def test_a_write_that_was_not_committed_is_taken_back(tmp_path):
+    journal = Journal(tmp_path / "memory.journal", "s")
+    journal.begin(7)
+    journal.append(8, [("one", (1,))])
+    journal.take_back()
+    journal.append(8, [("two", ())])
+    journal.confirm()
+    journal.release()
+    assert journal.file.read_bytes() == written(tmp_path, [[("two", ())]])
+
+
+def test_a_write_that_was_appended_and_not_confirmed_is_not_called_committed(tmp_path):
+    journal = Journal(tmp_path / "memory.journal", "s")
+    journal.begin(7)
+    journal.append(8, [("one", ())])
+    reading = read_journal(journal.file.read_bytes(), "s")
+    journal.release()
+    assert (reading.last, reading.committed) == (8, 7)
 
 
 @pytest.mark.parametrize("number", [8, 10])
-def test_a_write_out_of_turn_is_not_noted_and_the_file_says_that_it_misses_some(tmp_path, number):
+def test_with_a_write_out_of_turn_the_journal_begins_again(tmp_path, number):
     journal = Journal(tmp_path / "memory.journal", "s")
-    journal.ensure_open(7)
+    journal.begin(7)
     journal.append(8, [("one", ())])
-    journal.append(number, [("one", ())])
+    journal.confirm()
+    journal.append(number, [("two", ())])
+    journal.confirm()
     journal.release()
     reading = read_journal(journal.file.read_bytes(), "s")
-    assert (journal.is_complete, reading.is_complete, reading.last) == (False, False, 8)
+    assert (reading.base, reading.last, work_of(reading)) == (number - 1, number, [(number, [("two", ())])])
 
 
-def found(number, *, log_whole=True, log_cut=False, base=0, last=0, **changes):
+def test_a_journal_of_an_earlier_version_is_read(tmp_path):
+    head = json.dumps({"store": "s", "base": 7}).encode()
+    digest = hashlib.blake2b(head, digest_size=8, key=b"", salt=bytes(8)).digest()
+    record = written(tmp_path, [[("one", (1,))]])
+    record = record[record.index(b"\xf5hmr") :]
+    reading = read_journal(struct.pack("<4scI8s", b"hmj1", b"m", len(head), digest) + head + record, "s")
+    assert work_of(reading) == [(8, [("one", (1,))])]
+    assert (reading.committed, reading.ends_early, reading.base) == (None, True, 7)
+
+
+def plan(number, *, log_refused=False, base=0, last=0, **changes):
     records = tuple(JournalRecord(one, memoryview(b"")) for one in range(base + 1, last + 1))
-    reading = JournalContents(**({"base": base, "records": records, "highest": last} | changes))
-    return FoundState(number=number, log_whole=log_whole, log_cut=log_cut, journal=reading, journal_there=True)
+    reading = JournalContents(**({"base": base, "records": records, "highest": last, "committed": last} | changes))
+    return plan_recovery(number, reading, log_there=True, log_refused=log_refused, journal_there=True)
 
 
-def test_a_process_killed_between_commit_and_record_has_lost_nothing():
-    assert plan_recovery(found(6, last=5)).damaged is None
-    assert plan_recovery(found(6, last=5, end=JournalEnd.TORN)).damaged is None
+def plan_without_journal(number, *, log_there=True, journal_there=False):
+    return plan_recovery(number, None, log_there=log_there, log_refused=False, journal_there=journal_there)
 
 
-def test_a_process_killed_in_a_commit_has_lost_nothing():
-    done = plan_recovery(found(5, last=5, log_whole=False))
-    assert (done.damaged, done.lost, done.resume) == (None, 0, True)
+@pytest.mark.parametrize("ends_early", [True, False])
+def test_a_process_killed_around_a_commit_has_lost_nothing(ends_early):
+    for number, last, committed in ((5, 6, 5), (6, 6, 5), (6, 6, 6)):
+        done = plan(number, last=last, committed=committed, ends_early=ends_early)
+        assert (done.damaged, done.lost, done.redo, done.resume) == (None, 0, last - number, True)
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_a_process_of_an_earlier_version_killed_around_a_commit_has_lost_nothing(number):
+    done = plan(number, last=5, committed=None)
+    assert (done.damaged, done.lost, done.resume) == (None, 0, False)
+
+
+def test_a_log_that_was_shortened_silently_is_made_up_for_and_reported():
+    done = plan(3, last=6)
+    assert (done.redo, done.lost, done.damaged is None) == (3, 0, False)
+
+
+def test_where_log_and_journal_end_early_the_header_says_how_many_writes_are_missing():
+    assert plan(3, last=5, committed=9, ends_early=True).lost == 4
+
+
+def test_what_a_refused_log_had_beyond_its_journal_cannot_be_told():
+    assert plan(7, last=6, log_refused=True).lost is None
+
+
+def test_a_database_older_than_its_journal_is_not_filled_from_behind_a_gap():
+    done = plan(3, base=5, last=8)
+    assert (done.redo, done.lost) == (0, 5)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_log_without_a_journal_that_can_be_read_may_have_been_shortened(there):
+    assert plan_without_journal(5, journal_there=there).lost is None
+    assert plan_without_journal(5, journal_there=there, log_there=False).lost == 0
+
+
+def test_a_store_killed_while_it_was_made_has_lost_nothing():
+    assert plan_without_journal(0).damaged is None
 
 
 @given(
@@ -115,38 +184,16 @@ def test_a_process_killed_in_a_commit_has_lost_nothing():
     base=st.integers(0, 9),
     count=st.integers(0, 9),
     more=st.integers(0, 3),
-    log_whole=st.booleans(),
-    end=st.sampled_from(JournalEnd),
-    is_complete=st.booleans(),
+    log_refused=st.booleans(),
+    ends_early=st.booleans(),
+    committed=st.none() | st.integers(0, 25),
 )
 def test_what_the_journal_knows_and_the_database_will_lack_is_always_told(
-    number, base, count, more, log_whole, end, is_complete
+    number, base, count, more, log_refused, ends_early, committed
 ):
     last = base + count
-    case = found(
-        number, log_whole=log_whole, base=base, last=last, highest=last + more, end=end, is_complete=is_complete
-    )
-    done = plan_recovery(case)
-    missing = max(last + more - number - done.redo, 0)
+    changes = {"highest": last + more, "ends_early": ends_early, "committed": committed}
+    done = plan(number, log_refused=log_refused, base=base, last=last, **changes)
+    missing = max(last + more - number - done.redo, (committed or 0) - number - done.redo, 0)
     assert done.lost in {missing, None}
-    assert done.damaged is not None or (missing == 0 and done.redo == 0 and done.lost == 0)
-
-
-def test_a_log_is_walked_to_its_last_commit():
-    version = bytes.fromhex("640062650002ffff")
-    entry = (5).to_bytes(8, "little") + bytes(8) + bytes.fromhex("640064ffff")
-    assert [scan_wal(version + entry * n).commits for n in range(3)] == [0, 1, 2]
-    assert [scan_wal(content).whole for content in (b"", version, version + entry, version + entry[:-1])] == [
-        True,
-        True,
-        True,
-        False,
-    ]
-
-
-def test_a_position_that_the_layout_does_not_bear_out_cuts_nothing():
-    wal = bytes.fromhex("640062650002ffff") + bytes(64)
-    text = "Corrupt WAL file: entry at byte position {} computed checksum 1 does not match stored checksum {}"
-    assert length_before_damage(text.format(24, 0), wal) == 8
-    assert [length_before_damage(text.format(*pair), wal) for pair in ((24, 5), (9, 0), (900, 0))] == [None] * 3
-    assert length_before_damage("something else", wal) is None
+    assert done.damaged is not None or (missing == 0 and done.lost == 0)

@@ -150,11 +150,6 @@ def translate(error: Exception, *, committing: bool = False) -> StoreError:
     return next(make() for kind, make in BY_CLASS if isinstance(error, kind))
 
 
-def is_shortage(error: Exception) -> bool:
-    """Return True if DuckDB, or the system below it, says that memory or threads are short: nothing is damaged then."""
-    return isinstance(translate(error), NotEnoughMemory)
-
-
 @contextmanager
 def translated(*, committing: bool = False) -> Iterator[None]:
     """Turn what DuckDB or the file system raises inside into the library's errors."""

@@ -1,7 +1,7 @@
 """The open database, shared by all calls of a store: sessions for readers, one write transaction at a time, closing.
 
 `DuckStore` and its parts take a session from `Engine.reading` or `Engine.snapshot`, the write transaction from
-`Engine.transaction`. After each commit the engine appends the write to the journal (`recovery.journal`); when DuckDB gives up
+`Engine.transaction`. Before each commit the engine appends the write to the journal (`recovery.journal`); when DuckDB gives up
 the database after a failure of its own, the next call opens it again.
 """
 
@@ -19,6 +19,7 @@ import duckdb
 from hybrid_memory.errors import (
     ConstraintViolation,
     EngineUnavailable,
+    OutcomeUnknown,
     StoreClosed,
     StoreDamaged,
     StoreError,
@@ -30,7 +31,7 @@ from hybrid_memory.store.duck.files.database_file import OTHERS, log_file, temp_
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery.open import OpenedDatabase
 from hybrid_memory.store.duck.sql_session import SqlSession
-from hybrid_memory.store.duck.writer_cache import WriterCache, load_writer_cache, read_mark
+from hybrid_memory.store.duck.writer_cache import WriterCache, load_writer_cache
 
 _Item = TypeVar("_Item")
 
@@ -42,7 +43,6 @@ _CHECKPOINT = "CHECKPOINT"
 _LARGE_STORE_MEMORIES = 50_000  # above, a plan with the optimizer pays for itself; see `SqlSession`
 # With a longer one a checkpoint lets the journal begin again, so that opening reads no more than this.
 _MAX_JOURNAL_BYTES = 64 * 2**20
-_WRITES_BETWEEN_CHECKPOINT_TRIES = 64  # a full disk fails each try, which costs more than a write
 
 
 class Transaction(NamedTuple):
@@ -60,8 +60,7 @@ class Transaction(NamedTuple):
 class Engine:
     """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time.
 
-    ``journal_incomplete`` says that the journal could not take the newest writes; ``unreadable`` are the memories, by namespace and
-    id, that readers came upon and had to leave out.
+    ``unreadable`` are the memories, by namespace and id, that readers came upon and had to leave out.
     """
 
     def __init__(self, path: Path, lock: DatabaseLock | None, open_again: Callable[[], OpenedDatabase]) -> None:
@@ -72,11 +71,10 @@ class Engine:
         self.path = path
         self._log_file = log_file(path)
         self._open_again = open_again
-        self.journal_incomplete = False
         self.unreadable: set[tuple[str, str]] = set()
         self._log_size = 0
         self._must_reopen = False
-        self._writes_until_checkpoint = 0
+        self._longest_journal = 0
         self._cache: WriterCache | None = None
         self.heads: dict[str, int] = {}
         """Heads of namespaces as of the last commit here, the only writer; each commit and each failure brings another dictionary."""
@@ -147,13 +145,16 @@ class Engine:
                 yield Transaction(changes, reads, self._cache)
                 # 2. Each write that changes anything gets the next number, by which opening compares database and journal.
                 if changes.executed:
-                    self.journal.ensure_open(self._cache.mark)
                     self._cache.mark += 1
                     self._advance(changes, self._cache)
+                    with translated():
+                        self.journal.append(self._cache.mark, changes.executed)
                 changes.commit()
                 # 3. From here on the write is durable.
                 self.heads = {name: head.position for name, head in self._cache.heads.items()}
-            except BaseException:
+            except BaseException as error:
+                if not isinstance(error, OutcomeUnknown):
+                    self.journal.take_back()
                 # The cache may hold what was not written; the sessions may be in a transaction that failed.
                 self._cache = None
                 self.heads = {}
@@ -162,10 +163,10 @@ class Engine:
                 changes.close()
                 reads.close()
                 raise
-            # 4. DuckDB may have made a new write-ahead log; the journal's record comes last, because it is of a committed write.
+            # 4. DuckDB may have made a new write-ahead log, after a checkpoint of its own.
             before, self._log_size = self._log_size, self._private_log_size()
             if changes.executed:
-                self._add_to_journal(self._cache.mark, changes, has_new_log=self._log_size < before)
+                self._confirm_in_journal(self._cache.mark, changes, has_new_log=self._log_size < before)
 
     @staticmethod
     def _advance(changes: SqlSession, cache: WriterCache) -> None:
@@ -186,55 +187,39 @@ class Engine:
             return _size(self._log_file)
         return found.st_size
 
-    def _add_to_journal(self, number: int, changes: SqlSession, *, has_new_log: bool) -> None:
-        """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins again.
+    def _confirm_in_journal(self, number: int, changes: SqlSession, *, has_new_log: bool) -> None:
+        """Note that a write is committed; after a checkpoint, which made the log shorter, the journal begins again.
 
-        Nothing that fails here undoes the write: it is durable. A journal that could not take it says so, and a checkpoint
-        makes up for it, tried now and then because a full disk may be the reason.
+        Nothing that fails here undoes the write: it is durable. A checkpoint that fails, as on a full disk, costs more than a
+        write; so it is tried again only when the journal has grown by as much again.
         """
+        self.journal.confirm()
         if has_new_log:
-            self._begin_journal(number)
+            self._begin_journal(number, changes)
             return
-        self.journal.append(number, changes.executed)
-        if self.journal.is_complete and self.journal.bytes < _MAX_JOURNAL_BYTES:
+        if self.journal.bytes < self._longest_journal:
             return
-        self.journal_incomplete = not self.journal.is_complete
-        self._writes_until_checkpoint -= 1
-        if self._writes_until_checkpoint < 0:
-            self._writes_until_checkpoint = _WRITES_BETWEEN_CHECKPOINT_TRIES
-            self._make_up_for_journal(changes)
-
-    def complete_journal(self) -> bool:
-        """Return whether the journal holds the newest writes; where it lacks some, a checkpoint that makes up for them is tried first.
-
-        Raises:
-            StoreClosed: the store is closed.
-        """
-        with self.operation(), self._writer_lock():
-            if not self.journal.is_complete:
-                session = self._session()
-                try:
-                    self._make_up_for_journal(session)
-                finally:
-                    session.close()
-            return self.journal.is_complete
-
-    def _make_up_for_journal(self, session: SqlSession) -> None:
-        """Move all writes into the database file and begin the journal again behind them; where that fails, all stays as it is."""
-        with suppress(StoreError):
-            session.rows(_CHECKPOINT)
-            self._log_size = 0
-            self._begin_journal(read_mark(session).number)
-            return
-        self._must_reopen = not self._alive()
-
-    def _begin_journal(self, base: int) -> None:
-        self._writes_until_checkpoint = 0
+        self._longest_journal = self.journal.bytes + _MAX_JOURNAL_BYTES
         try:
-            self.journal.begin(base)
+            changes.rows(_CHECKPOINT)
+        except StoreError:
+            self._must_reopen = not self._alive()
+        else:
+            self._log_size = 0
+            self._begin_journal(number, changes)
+
+    def _begin_journal(self, number: int, changes: SqlSession) -> None:
+        """Begin the journal after the last write, or with it where it is in the new log alone; where that fails, the old one goes on."""
+        self._longest_journal = _MAX_JOURNAL_BYTES
+        try:
+            if self._log_size:
+                self.journal.begin(number - 1)
+                self.journal.append(number, changes.executed)
+                self.journal.confirm()
+            else:
+                self.journal.begin(number)
         except OSError:
-            self.journal.mark_incomplete()
-        self.journal_incomplete = not self.journal.is_complete
+            self.journal.take_back()
 
     def is_new_request(self, relay: str, number: int) -> bool:
         """Return True if a request is known never to have been done, without asking the database."""
@@ -308,12 +293,15 @@ class Engine:
         self.journal.release()
         self._adopt(self._open_again())
         self._must_reopen = False
-        self._writes_until_checkpoint = _WRITES_BETWEEN_CHECKPOINT_TRIES
 
     def _adopt(self, opened: OpenedDatabase) -> None:
         self._connection = opened.connection
         self.journal = opened.journal
+        self._longest_journal = self.journal.bytes + _MAX_JOURNAL_BYTES
         self._log_size = _size(self._log_file)
+        # A log that no journal repeats is emptied after the next write.
+        is_alone = self._log_size > 0 and self.journal.bytes == 0
+        self._longest_journal = 0 if is_alone else max(self._longest_journal, _MAX_JOURNAL_BYTES)
         with translated():
             self._identity = _identity(self.path)
         self._cache = None

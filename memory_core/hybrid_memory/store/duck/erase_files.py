@@ -18,10 +18,15 @@ from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.private_files import fsync_file, fsync_folder
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duckdb_errors import translated
-from hybrid_memory.store.duck.files.database_copy import copy_database, open_session, remove_database, verify
+from hybrid_memory.store.duck.files.database_copy import (
+    copy_database,
+    copy_with_log,
+    open_session,
+    remove_database,
+    verify,
+)
 from hybrid_memory.store.duck.files.database_file import is_database, log_file, temp_folder
-from hybrid_memory.store.duck.files.held_file import copy_with_log, hold_store
-from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
+from hybrid_memory.store.duck.files.swap import hold_store, next_file, swap, work_file
 from hybrid_memory.store.duck.own import DUCK, VECTOR_TABLES, append_to_closed_log
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.store import DuckStore

@@ -18,8 +18,7 @@ from hybrid_memory.store.duck.duck_transfer import contents_of
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
 from hybrid_memory.store.duck.files.database_file import log_file
-from hybrid_memory.store.duck.files.held_file import hold_store
-from hybrid_memory.store.duck.files.swap import next_file, store_files, swap
+from hybrid_memory.store.duck.files.swap import hold_store, next_file, store_files, swap
 from hybrid_memory.store.duck.restore_file import folder_for_replaced
 from hybrid_memory.store.duck.row_tables import DuckRows, DuckRowTarget
 from hybrid_memory.store.duck.schema import migrate

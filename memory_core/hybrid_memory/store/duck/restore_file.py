@@ -10,9 +10,8 @@ from hybrid_memory.errors import StoreDamaged, StoreError
 from hybrid_memory.private_files import fsync_file
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
-from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
-from hybrid_memory.store.duck.files.held_file import copy_with_log, hold_store
-from hybrid_memory.store.duck.files.swap import next_file, store_files, swap
+from hybrid_memory.store.duck.files.database_copy import copy_with_log, open_session, remove_database, verify
+from hybrid_memory.store.duck.files.swap import hold_store, next_file, store_files, swap
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.inspection import inspect
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport

@@ -151,17 +151,9 @@ class DuckStore:
                 dimensions=pinned.dimensions if pinned else None,
                 notices=(
                     *(one.message() for one in quarantine.unseen_reports(self._engine.path)),
-                    *self._journal_notices(),
                     *self._unreadable_notices(),
                 ),
             )
-
-    def _journal_notices(self) -> tuple[str, ...]:
-        if not self._engine.journal_incomplete:
-            return ()
-        return (
-            "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
-        )
 
     def _unreadable_notices(self) -> tuple[str, ...]:
         count = len(self._engine.unreadable)

@@ -13,6 +13,7 @@ from string import Template
 import duckdb
 
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreError
+from hybrid_memory.private_files import copy_private
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated, translated_opening
 from hybrid_memory.store.duck.files.database_file import keep_private, log_file, plain_connection
 from hybrid_memory.store.duck.schema import MIGRATIONS
@@ -80,6 +81,18 @@ def verify(file: Path) -> TableSums:
             return _table_sums(session, tables)
         except duckdb.Error:
             raise StoreDamaged(DAMAGED) from None
+
+
+def copy_with_log(source: Path, target: Path) -> None:
+    """Copy a database file that nobody has open, with the writes of its log in it."""
+    with translated():
+        copy_private(source, target)
+        if not log_file(source).is_file():
+            return
+        copy_private(log_file(source), log_file(target))
+    # Opening executes the log, closing moves it into the file.
+    with open_session(target):
+        pass
 
 
 @contextmanager

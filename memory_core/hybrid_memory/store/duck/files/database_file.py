@@ -14,7 +14,7 @@ import duckdb
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import FILE_MODE, FOLDER_MODE, open_plain_file
-from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
+from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.pandas_lookup import without_pandas
 from hybrid_memory.store.home_files import BACKUPS
 
@@ -64,15 +64,8 @@ def connect(path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
     of the whole store needs a sixteenth of it. One thread is fastest for single rows. Compression is off because it makes scans
     of vectors three times slower, and format v1.5.0 because only that refuses another database's write-ahead log.
 
-    Raises:
-        StoreDamaged, StoreLocked, StoreReadOnly, SchemaTooNew: the file cannot be opened.
+    Errors are DuckDB's own: their text says where a log is damaged.
     """
-    with translated_opening():
-        return connect_untranslated(path, memory_limit)
-
-
-def connect_untranslated(path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
-    """As `connect`, with DuckDB's own errors, whose text says where a log is damaged."""
     check_name_of(path)
     if path.exists():
         open_plain_file(path).close()  # the engine would wait for a pipe forever

@@ -11,14 +11,28 @@ Used by restore and purge, which make the new file, and by every opening, which 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, prepare_replacement
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
-from hybrid_memory.store.duck.files.database_file import journal_file, log_file, temp_folder
+from hybrid_memory.store.duck.files.database_file import journal_file, log_file, make_folder, temp_folder
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
+
+
+@contextmanager
+def hold_store(path: Path) -> Iterator[None]:
+    """Hold the lock of a store that nobody has open, after what an earlier crash left was finished."""
+    make_folder(path.parent)
+    lock = DatabaseLock(path)
+    lock.take()
+    try:
+        finish_swap(path)
+        yield
+    finally:
+        lock.release()
 
 
 def next_file(path: Path) -> Path:

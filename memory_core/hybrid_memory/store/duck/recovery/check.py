@@ -23,8 +23,13 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows
-from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS
+from hybrid_memory.store.duck.recovery.bad_rows import (
+    OTHER_DIGESTS,
+    OTHER_REVISIONS,
+    SPAN_ROWS,
+    find_bad_rows,
+    odd_rows,
+)
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.findings import Finding, Report, Severity, report_of
 from hybrid_memory.store.home_files import QUARANTINE, set_aside
@@ -42,7 +47,6 @@ TABLES = (
 )
 _REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
 _TAMPERED = "somebody or something changed the file; `show --history ID` shows what is noted, a backup how it was"
-_SPAN_ROWS = 2048  # what DuckDB reads at once: a smaller span would not find more readable rows
 _LEAST_FREE_BYTES = 100 * 2**20  # a checkpoint and a backup of a usual store fit in
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -116,7 +120,7 @@ class _StoreCheck:
 
     def _check_rows(self) -> None:
         with self._reading("the rows") as session:
-            for table, rowids in find_bad_rows(session, session.rows(_NAME)[0][0]).items():
+            for table, rowids in find_bad_rows(session).items():
                 one = len(rowids) == 1
                 self._add(
                     Severity.ERROR,
@@ -127,7 +131,7 @@ class _StoreCheck:
 
     def _check_odd_rows(self) -> None:
         with self._reading("the table memory") as session:
-            odd = odd_rows(session, session.rows(_NAME)[0][0], self._refusal)
+            odd = odd_rows(session, self._refusal)
             if odd.refused:
                 why = ", ".join(sorted(set(odd.refused.values())))
                 self._add(
@@ -240,12 +244,6 @@ class _StoreCheck:
                 "other users of this machine may enter the store's folder or read its files",
                 "take their rights away: chmod 700 for the folder, 600 for its files",
             )
-        if not self._engine.complete_journal():
-            self._add(
-                Severity.WARNING,
-                "the newest writes are not in the journal",
-                "make room on the disk and see that the folder can be written",
-            )
         free, wanted = shutil.disk_usage(path.parent).free, max(_LEAST_FREE_BYTES, size_on_disk(path))
         if free < wanted:
             self._add(
@@ -283,8 +281,8 @@ def check_store(engine: Engine, now: datetime, *, mark_seen: bool, refusal: Refu
 def _spans(bounds: tuple[int | None, int | None]) -> Iterator[tuple[int, int]]:
     low, high = bounds
     if low is not None and high is not None:
-        for start in range(low - low % _SPAN_ROWS, high + 1, _SPAN_ROWS):
-            yield start, start + _SPAN_ROWS - 1
+        for start in range(low - low % SPAN_ROWS, high + 1, SPAN_ROWS):
+            yield start, start + SPAN_ROWS - 1
 
 
 def _is_open_to_others(path: Path) -> bool:

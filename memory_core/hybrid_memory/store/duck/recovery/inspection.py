@@ -90,8 +90,8 @@ def _inspect(session: SqlSession, refusal: Refusal) -> None:
         marks = session.rows(_MARK)
         if len(marks) != 1 or not 0 <= marks[0][0] < MOST:
             raise StoreDamaged("the file does not count its writes as this program does; nothing was changed")
-    bad = find_bad_rows(session, "given", prefix="given.")
-    odd = odd_rows(session, "given", refusal, prefix="given.")
+    bad = find_bad_rows(session, prefix="given.")
+    odd = odd_rows(session, refusal, prefix="given.")
     if not bad and (odd.changed or odd.refused):
         raise StoreDamaged(
             f"the file holds {len({*odd.changed.values(), *odd.refused})} memories whose words do not fit their digest, or that no import "

@@ -1,15 +1,15 @@
 """The redo journal alongside the database: what each write executed since the database file was last complete.
 
 DuckDB keeps new writes in a write-ahead log until a checkpoint. Where that log is damaged, it drops writes, some of them
-without a word. So every committed write is also appended here, as its statements and values with a checksum and the number
-that the same transaction stored in the database; what the database lacks is executed again when it is opened. After a
-checkpoint the journal begins again. A record is handed to the operating system before the write is answered; it is
-not waited for on the disk, since the write-ahead log is.
+silently. So every write is also appended here, as its statements and values with a checksum and the number that the same
+transaction stores in the database; what the database lacks is executed again when it is opened. After a checkpoint the journal
+begins again. A record is handed to the operating system before the commit, and the header says after the commit how many writes
+were committed; neither is waited for on the disk, since the write-ahead log is.
 
-The engine appends; `recovery.open` and `recovery.repair` read. The file: a header (mark, whether it is complete, length,
-checksum, JSON of store and base), then records (mark, length, number, checksum, JSON of how many statements were known, of
-the new ones and of the work). Checksums of records are keyed with the store's id, so that those of another store are never
-taken for its own. A damaged header costs nothing: the first record tells what it told.
+The engine appends; `recovery.open` and `recovery.repair` read. The file: a header (mark, a letter, length, checksum, JSON of
+store, base and the last committed write), then records (mark, length, number, checksum, JSON of how many statements were known,
+of the new ones and of the work). Checksums of records are keyed with the store's id, so that those of another store are never
+taken for its own. A damaged header costs only the number of the last write: the first record tells the rest.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hybrid_memory.private_files import replace_private
+from hybrid_memory.private_files import prepare_replacement
 
 # The layout of the file. Nothing here may change without a new file mark: stores in use have such journals.
 _FILE_MARK = b"hmj1"
@@ -33,21 +32,12 @@ _RECORD_MARK = b"\xf5hmr"  # 0xf5 is never a byte of UTF-8, so the JSON of a rec
 _DIGEST_BYTES = 8
 _HEADER = struct.Struct(f"<4scI{_DIGEST_BYTES}s")
 _COMPLETE = b"c"
-_INCOMPLETE = b"m"
-_COMPLETE_AT = len(_FILE_MARK)
+_INCOMPLETE = b"m"  # written by earlier versions, where a write was left out
 _RECORD = struct.Struct(f"<4sIQ{_DIGEST_BYTES}s")
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows alone has it, and changes line ends without it
 
 ExecutedStatement: TypeAlias = tuple[str, Sequence[Any]]
 """A statement and its values."""
-
-
-class JournalEnd(StrEnum):
-    """How a journal ends: whole, in the middle of its last record as a killed process leaves it, or damaged."""
-
-    WHOLE = "whole"
-    TORN = "torn"
-    DAMAGED = "damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +50,20 @@ class JournalRecord:
 
 @dataclass(frozen=True, slots=True)
 class JournalContents:
-    """What a journal file tells of a store: ``base``, the number of the write behind which it begins, and ``records`` without a gap.
+    """What a journal file says of a store: ``base``, the number of the write after which it begins, and ``records`` without a gap.
 
-    ``highest`` is the highest number of an intact record, which may stand behind a damaged one; ``length`` is that of
-    the intact beginning in bytes. ``is_complete`` says that no write is left out. ``is_foreign`` says that the file is
-    another store's; then it tells nothing else.
+    ``committed`` is the last write that was committed, None where the header does not say; ``highest`` the highest number of an
+    intact record, which may come after a damaged one; ``length`` that of the intact beginning in bytes. ``ends_early`` says that more
+    was written, or that an earlier version left out a write. ``is_foreign`` says that the file is another store's; then nothing
+    else is known.
     """
 
     base: int = 0
     records: tuple[JournalRecord, ...] = ()
+    committed: int | None = None
     highest: int = 0
     length: int = 0
-    end: JournalEnd = JournalEnd.WHOLE
-    is_complete: bool = True
+    ends_early: bool = False
     is_foreign: bool = False
 
     @property
@@ -111,10 +102,14 @@ def read_journal(content: bytes, store: str) -> JournalContents | None:
     while (raw := _parse_record(view, offset, key)) is not None and raw.number == base + len(records) + 1:
         records.append(JournalRecord(raw.number, raw.body))
         offset = raw.end
-    later = list(_intact_numbers(content, offset, key))
-    end = _find_end(content, offset, later) if head is not None else JournalEnd.DAMAGED
-    is_complete = content[_COMPLETE_AT : _COMPLETE_AT + 1] == _COMPLETE
-    return JournalContents(base, tuple(records), max([base + len(records), *later]), offset, end, is_complete)
+    return JournalContents(
+        base=base,
+        records=tuple(records),
+        committed=head.committed if head is not None else None,
+        highest=max([base + len(records), *_intact_numbers(content, offset, key)]),
+        length=offset,
+        ends_early=offset < len(content) or content[len(_FILE_MARK) : len(_FILE_MARK) + 1] == _INCOMPLETE,
+    )
 
 
 def read_origin(content: bytes) -> tuple[str, int] | None:
@@ -124,77 +119,73 @@ def read_origin(content: bytes) -> tuple[str, int] | None:
 
 
 class Journal:
-    """The journal file of one open store. ``is_complete`` says whether it holds all writes since the last checkpoint."""
+    """The journal file of one open store: each write is appended before its commit and confirmed after it."""
 
     def __init__(self, file: Path, store: str) -> None:
         self.file = file
-        self.is_complete = True
         self.bytes = 0
         self._store = store
         self._key = _key(store)
         self._numbers: dict[str, int] = {}
         self._handle: int | None = None
-        self._last = 0
+        self._base = self._last = 0
+        self._appended: tuple[int, dict[str, int]] | None = None
 
     def begin(self, base: int) -> None:
         """Replace the file by an empty one that begins after write ``base``.
 
         Raises:
-            OSError: the former file is still there.
+            OSError: there is no room for it; the former file is still in use.
         """
-        self.release()
-        self.is_complete = False
-        head = _encode_header(self._store, base)
+        head = _encode_header(self._store, base, base)
         # Not waited for on the disk: a header that a power cut destroys costs nothing.
-        replace_private(self.file, head, durable=False)
-        self._numbers, self._last, self.bytes = {}, base, len(head)
+        fresh = prepare_replacement(self.file, head, durable=False)
+        self.release()
+        fresh.replace(self.file)
+        self._numbers, self._base, self._last, self.bytes, self._appended = {}, base, base, len(head), None
         self._open()
-        self.is_complete = True
 
-    def resume(self, reading: JournalContents) -> None:
-        """Go on behind the last record of a file that was read.
+    def resume(self, contents: JournalContents) -> None:
+        """Go on after the last record of a file that was read; the rest of a record that was never committed goes.
 
         Raises:
             OSError: the file cannot be written.
         """
-        self._last, self.bytes = reading.last, reading.length
+        self._base, self._last, self.bytes = contents.base, contents.last, contents.length
         self._open()
-
-    def ensure_open(self, base: int) -> None:
-        """Begin the file after write ``base`` unless it is there, so that no write is committed without one."""
-        if self._handle is None and self.is_complete:
-            try:
-                self.begin(base)
-            except OSError:
-                self.mark_incomplete()
+        self.confirm()
+        self.take_back()
 
     def append(self, number: int, steps: Sequence[ExecutedStatement]) -> None:
-        """Append a committed write. When that cannot be done, ``is_complete`` is false from then on, and the file says so."""
-        if not self.is_complete:
-            return
-        try:
-            # A record with a gap before it could never be executed again.
-            if number != self._last + 1 or self._handle is None:
-                self.mark_incomplete()
-                return
-            record = self._encode_record(number, steps)
-            self._write(self._handle, record)
-        except (OSError, TypeError, ValueError):
-            self.mark_incomplete()
-            return
-        self._last = number
-        self.bytes += len(record)
+        """Append a write that is about to be committed; a file that does not end with the write before it begins again.
 
-    def mark_incomplete(self) -> None:
-        """Say, in the file too where that is possible, that writes are left out from now on."""
-        self.is_complete = False
+        Raises:
+            OSError: it cannot be written; the write must not be committed.
+        """
+        if self._handle is None or number != self._last + 1:
+            self.begin(number - 1)
+        record, statements = self._encode_record(number, steps)
+        self._write(self.bytes, record)
+        self._appended = len(record), statements
+
+    def confirm(self) -> None:
+        """Note that the write appended last is committed."""
+        if self._appended is not None:
+            length, statements = self._appended
+            self._numbers |= statements
+            self._last += 1
+            self.bytes += length
+            self._appended = None
+        # Where this fails, the next one says it; the record is there.
         with suppress(OSError):
-            handle = os.open(self.file, os.O_RDWR | _BINARY)
-            try:
-                os.lseek(handle, _COMPLETE_AT, os.SEEK_SET)
-                os.write(handle, _INCOMPLETE)
-            finally:
-                os.close(handle)
+            self._write(0, _encode_header(self._store, self._base, self._last))
+
+    def take_back(self) -> None:
+        """Remove the write appended last, which was not committed; where that fails, the next one is written over it."""
+        self._appended = None
+        if self._handle is not None:
+            with suppress(OSError):
+                os.ftruncate(self._handle, self.bytes)
 
     def remove(self) -> None:
         """Remove the file: the database file holds everything."""
@@ -209,34 +200,37 @@ class Journal:
             self._handle = None
 
     def _open(self) -> None:
-        self._handle = os.open(self.file, os.O_WRONLY | os.O_APPEND | _BINARY)
+        self._handle = os.open(self.file, os.O_RDWR | _BINARY)
 
-    def _write(self, handle: int, record: bytes) -> None:
-        written = os.write(handle, record)
-        if written != len(record):
-            # A half record would hide those behind it; the system says why it stopped at the second attempt.
-            with suppress(OSError):
-                os.ftruncate(handle, self.bytes)
-            raise OSError("the journal took a part of a record only")
+    def _write(self, place: int, content: bytes) -> None:
+        if self._handle is None:
+            return
+        os.lseek(self._handle, place, os.SEEK_SET)
+        while content:
+            # The system says why it took a part only at the next attempt.
+            content = content[os.write(self._handle, content) :]
 
-    def _encode_record(self, number: int, steps: Sequence[ExecutedStatement]) -> bytes:
+    def _encode_record(self, number: int, steps: Sequence[ExecutedStatement]) -> tuple[bytes, dict[str, int]]:
+        """Return the record and the numbers of the statements that are new with it."""
         known = len(self._numbers)
-        new, work = [], []
+        new: dict[str, int] = {}
+        work = []
         for statement, values in steps:
-            if statement not in self._numbers:
-                self._numbers[statement] = len(self._numbers)
-                new.append(statement)
-            work.append([self._numbers[statement], *values])
+            place = self._numbers.get(statement)
+            if place is None:
+                place = new.setdefault(statement, known + len(new))
+            work.append([place, *values])
         body = json.dumps(
-            [known, new, work], ensure_ascii=False, separators=(",", ":"), default=_to_plain_number
+            [known, list(new), work], ensure_ascii=False, separators=(",", ":"), default=_to_plain_number
         ).encode()
-        return _RECORD.pack(_RECORD_MARK, len(body), number, _digest(self._key, number, body)) + body
+        return _RECORD.pack(_RECORD_MARK, len(body), number, _digest(self._key, number, body)) + body, new
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
     store: str
     base: int
+    committed: int | None
     end: int
 
 
@@ -251,8 +245,9 @@ def _key(store: str) -> bytes:
     return hashlib.blake2b(store.encode(), digest_size=16).digest()
 
 
-def _encode_header(store: str, base: int) -> bytes:
-    body = json.dumps({"store": store, "base": base}).encode()
+def _encode_header(store: str, base: int, committed: int) -> bytes:
+    # Of one length for all numbers, so that it can be written over; what earlier versions read of it is the same.
+    body = f'{{"store": {json.dumps(store)}, "base": {base}, "committed": {committed:20}}}'.encode()
     return _HEADER.pack(_FILE_MARK, _COMPLETE, len(body), _digest(b"", 0, body)) + body
 
 
@@ -264,7 +259,7 @@ def _parse_header(content: bytes) -> _Header | None:
     if mark != _FILE_MARK or len(body) != length or digest != _digest(b"", 0, body):
         return None
     values = json.loads(body)
-    return _Header(str(values["store"]), int(values["base"]), _HEADER.size + length)
+    return _Header(str(values["store"]), int(values["base"]), values.get("committed"), _HEADER.size + length)
 
 
 def _parse_record(content: memoryview, offset: int, key: bytes) -> _RawRecord | None:
@@ -286,21 +281,6 @@ def _intact_numbers(content: bytes, offset: int, key: bytes) -> Iterator[int]:
         if raw is not None:
             yield raw.number
         offset = raw.end if raw is not None else offset + 1
-
-
-def _find_end(content: bytes, offset: int, later: Sequence[int]) -> JournalEnd:
-    rest = content[offset:]
-    if not rest:
-        return JournalEnd.WHOLE
-    if not rest.strip(b"\0"):
-        # A power cut can leave the length of a write without its content.
-        return JournalEnd.TORN
-    if later:
-        return JournalEnd.DAMAGED
-    if len(rest) < _RECORD.size:
-        return JournalEnd.TORN if _RECORD_MARK.startswith(rest[: len(_RECORD_MARK)]) else JournalEnd.DAMAGED
-    mark, length, _, _ = _RECORD.unpack_from(rest)
-    return JournalEnd.TORN if mark == _RECORD_MARK and _RECORD.size + length > len(rest) else JournalEnd.DAMAGED
 
 
 def _digest(key: bytes, number: int, body: bytes | memoryview) -> bytes:

@@ -2,24 +2,28 @@
 
 `open_database` is called by the engine, at the start and whenever DuckDB gave up, and by a repair. Its steps:
 
-1. read log and journal as they are, and scan the log, before DuckDB touches either;
-2. let DuckDB open the file; a log that it refuses is copied to quarantine and cut before the damage;
-3. compare the number of the last write in the database with the journal (`plan_recovery`);
-4. where writes are missing or something is damaged: copy log and journal to quarantine, execute the journal's writes, store
+1. read log and journal as they are;
+2. let DuckDB open the file; a log that it refuses is copied to quarantine, then cut where DuckDB says that it is damaged, or removed;
+3. compare the number of the last write in the database with the journal (`plan_recovery`), since DuckDB shortens some damaged
+   logs silently;
+4. execute the journal's writes that are missing; where something is damaged, copy log and journal to quarantine first, and store
    a report;
 5. bring the schema up to date; 6. go on with the journal, or empty the log and remove the journal.
 
 Order matters. Damaged files are copied to quarantine before anything is changed; what is known of the loss is stored there
-before the journal is replaced; so a process that dies meanwhile leaves a store that the next one mends the same way.
+before the journal is replaced; so a process that dies meanwhile leaves a store that the next one repairs the same way.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -36,18 +40,16 @@ from hybrid_memory.errors import (
 )
 from hybrid_memory.private_files import FILE_MODE, read_plain_file
 from hybrid_memory.store.duck.catalogue import check_tables
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED, is_shortage, translate, translated
-from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated, translated_opening
+from hybrid_memory.store.duck.files.database_file import connect, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
     ExecutedStatement,
     Journal,
     JournalContents,
-    JournalEnd,
     read_journal,
 )
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
-from hybrid_memory.store.duck.recovery.wal import length_before_damage, names_the_wal, scan_wal
 from hybrid_memory.store.duck.schema import MIGRATIONS, done_migrations, migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.term_key import ensure_term_key
@@ -55,8 +57,8 @@ from hybrid_memory.store.duck.writer_cache import Mark, read_mark
 
 _CHECKPOINT = "CHECKPOINT"
 _AHEAD_AND_BACK = ("UPDATE mark SET number = number + 1", "UPDATE mark SET number = number - 1")
-_ANY_ENTRY = "SELECT count(*) FROM (SELECT 1 FROM log UNION ALL SELECT 1 FROM entry LIMIT 1)"
 _MARK_MIGRATION = 3  # the number of the migration that made the table "mark"; older stores have no journal
+_DAMAGED_AT = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
 _REDO_BATCH = 200  # writes executed in one transaction: one fsync for all, and little to repeat one by one if one fails
 
 
@@ -73,26 +75,10 @@ class ConnectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDatabase:
-    """An open database with its journal, and what happened on the way if that must be reported."""
+    """An open database with its journal."""
 
     connection: duckdb.DuckDBPyConnection
     journal: Journal
-    recovery: RecoveryReport | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundState:
-    """What was there before and after DuckDB opened the file.
-
-    ``number`` is that of the last write in the database. ``log_whole`` says that the write-ahead log ended with a commit,
-    ``log_cut`` that it had to be cut; ``journal`` is None where none can be read, ``journal_there`` tells a file is there.
-    """
-
-    number: int
-    log_whole: bool
-    log_cut: bool
-    journal: JournalContents | None
-    journal_there: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,45 +95,41 @@ class RecoveryPlan:
     resume: bool
 
 
-def plan_recovery(found: FoundState) -> RecoveryPlan:
-    """Compare the database with its journal.
+def plan_recovery(
+    number: int, journal: JournalContents | None, *, log_there: bool, log_refused: bool, journal_there: bool
+) -> RecoveryPlan:
+    """Compare the database, whose last write is ``number``, with its journal, None where none can be read.
 
-    A killed process leaves the log or the journal in the middle of its last entry, never both, and a database that is
-    at most one write ahead of its journal; these are no damage.
+    ``log_there`` says that there was a write-ahead log, ``log_refused`` that DuckDB did not take it as it was, ``journal_there``
+    that there is a file. A killed process leaves a journal that is one write ahead of the database, whole or in part; that is no damage.
     """
-    journal = found.journal
     if journal is None or journal.is_foreign:
-        return _plan_without_journal(found)
-    # A journal that begins behind the database's last write has a gap before it: nothing in it can be executed.
-    redo = max(journal.last - found.number, 0) if journal.base <= found.number else 0
-    lost: int | None = max(journal.highest, journal.base, found.number) - (found.number + redo)
-    # The cases in which writes may have been lost without a trace, so that "nothing is missing" would be a guess.
-    gap = not journal.is_complete or found.number > journal.last + 1
-    journal_torn = journal.end is not JournalEnd.WHOLE
-    torn_at_both = journal_torn and found.number <= journal.last
-    if lost == 0 and ((not found.log_whole and (gap or journal_torn)) or torn_at_both):
+        # The journal is made before the first write into a log. Without it nobody can tell whether DuckDB shortened that silently.
+        is_unknown = log_refused or (log_there and number > 0)
+        reason = "the journal could not be read, or was another store's" if journal_there else "the journal is missing"
+        if log_refused:
+            reason = "the write-ahead log was damaged, and there is no journal to make up for it"
+        damaged = reason if journal_there or is_unknown else None
+        return RecoveryPlan(0, None if is_unknown else 0, damaged, resume=False)
+    # A journal that begins after the database's last write has a gap before it: nothing in it can be executed.
+    redo = max(journal.last - number, 0) if journal.base <= number else 0
+    known = max(journal.committed or 0, journal.highest, journal.base)
+    lost: int | None = max(known - number - redo, 0)
+    committed = journal.last if journal.committed is None else journal.committed
+    # Without the number in the header, which earlier versions did not write, a journal that ends early does not say how far it went.
+    is_vague = journal.committed is None and journal.ends_early
+    journal_is_behind = number > journal.last
+    if lost == 0 and (log_refused if journal_is_behind else is_vague):
         lost = None
-    resume = journal.is_complete and not journal_torn and journal.last == found.number and not found.log_cut
-    damaged = _describe_damage(found, journal, writes_missing=bool(redo or lost != 0))
+    damaged = None
+    if log_refused:
+        damaged = "the write-ahead log was damaged"
+    elif lost != 0 or number < committed:
+        damaged = "the database lacked writes that its journal has"
+    elif journal.last < committed:
+        damaged = "the journal was damaged"
+    resume = damaged is None and journal.committed is not None and journal.last == number + redo
     return RecoveryPlan(redo, lost, damaged, resume)
-
-
-def _plan_without_journal(found: FoundState) -> RecoveryPlan:
-    if not found.log_whole:
-        damaged = "the write-ahead log was damaged, and there is no journal to make up for it"
-        return RecoveryPlan(0, None, damaged, resume=False)
-    unreadable = "the journal could not be read, or was another store's" if found.journal_there else None
-    return RecoveryPlan(0, 0, unreadable, resume=False)
-
-
-def _describe_damage(found: FoundState, journal: JournalContents, *, writes_missing: bool) -> str | None:
-    if found.log_cut:
-        return "the write-ahead log was damaged"
-    if not found.log_whole and writes_missing:
-        return "the write-ahead log was damaged or cut short"
-    if journal.end is JournalEnd.DAMAGED:
-        return "the journal was damaged"
-    return "the database lacked writes that its journal has" if writes_missing else None
 
 
 def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> OpenedDatabase:
@@ -162,21 +144,13 @@ def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> Op
     connection = recovery.connect()
     try:
         return recovery.finish(connection)
-    except NotEnoughMemory:
+    except BaseException as error:
         connection.close()
-        recovery.restore_found_files()
-        raise
-    except (EngineUnavailable, OutcomeUnknown) as error:
-        # DuckDB failed while nobody else was there to disturb it, so the file is damaged.
-        connection.close()
-        recovery.restore_found_files()
-        raise StoreDamaged(DAMAGED) from error
-    except StoreDamaged:
-        connection.close()
-        recovery.restore_found_files()
-        raise
-    except BaseException:
-        connection.close()
+        if isinstance(error, (NotEnoughMemory, StoreDamaged, EngineUnavailable, OutcomeUnknown)):
+            recovery.restore_found_files()
+        if isinstance(error, (EngineUnavailable, OutcomeUnknown)) and not isinstance(error, NotEnoughMemory):
+            # DuckDB failed while nobody else was there to disturb it, so the file is damaged.
+            raise StoreDamaged(DAMAGED) from error
         raise
 
 
@@ -190,36 +164,27 @@ class _Recovery:
         # Read before DuckDB opens the file: it shortens a torn log without a word.
         self._log = _read_if_there(log_file(path))
         self._journal = _read_if_there(journal_file(path))
-        self._log_whole = scan_wal(self._log or b"").whole
         self._kept: Path | None = None
         self._is_changed = False
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file; a log that DuckDB refuses is cut before the damage, or removed whole."""
+        """Open the file; a log that DuckDB refuses is cut before the damage, or removed."""
         try:
-            return self._connect_untranslated()
-        except (duckdb.Error, RuntimeError, OSError, MemoryError) as error:
-            if not self._log or is_shortage(error) or not _is_wal_error(error):
-                # The database file itself: once more, for the library's own error.
+            with translated_opening():
                 return connect(self._path, self._settings.memory_limit)
-            refusal = str(error)
-        except HybridMemoryError:
-            raise
+        except StoreDamaged as error:
+            said = str(error.__context__)
+            if not self._log or not is_about_log(error.__context__):
+                raise
         self._keep_files("log")
-        # First attempt: what comes before the damage is kept, since the journal may lack it.
-        length = length_before_damage(refusal, self._log)
-        if length is not None:
-            self._rewrite_log(self._log[:length])
-            try:
-                return self._connect_untranslated()
-            except (duckdb.Error, RuntimeError) as error:
-                if is_shortage(error):
-                    self.restore_found_files()
-                    raise translate(error) from None
-        # Second attempt: without the log; the journal has its writes, and quarantine has the log.
-        self._rewrite_log(None)
         try:
-            return connect(self._path, self._settings.memory_limit)
+            # What comes before the damage first, since the journal may lack it: a power cut leaves zeros behind what was synced.
+            length = length_before_damage(said, self._log)
+            for content in (None,) if length is None else (self._log[:length], None):
+                self._rewrite_log(content)
+                with suppress(StoreDamaged), translated_opening():
+                    return connect(self._path, self._settings.memory_limit)
+            raise StoreDamaged(DAMAGED)
         except HybridMemoryError:
             self.restore_found_files()
             raise
@@ -231,35 +196,36 @@ class _Recovery:
             # Compare database and journal (step 3 of the module), restore what is missing and report it (step 4).
             done = done_migrations(session)
             mark = read_mark(session) if len(done) >= _MARK_MIGRATION else None
-            plan, contents = self._plan(session, mark, is_ours=bool(done))
-            recovery = self._recover(session, mark, contents, plan)
-            self._close_interrupted(mark, contents, recovery.lost if recovery is not None else plan.lost)
+            was_damaged, resumable = self._recover(session, mark)
             # Step 5. The mark is read again, because the first opening of a store makes it.
+            if mark is not None and self._journal is None and len(done) < len(MIGRATIONS):
+                with translated():
+                    begun = Journal(journal_file(self._path), mark.store)
+                    begun.begin(mark.number)
+                    begun.release()
             migrate(session, self._now)
             has_new_key = ensure_term_key(session, self._settings.random_source)
             check_tables(session)
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
             is_migrated = has_new_key or len(done) < len(MIGRATIONS)
-            # Step 6, in four cases.
-            if plan.resume and contents is not None and not is_migrated:
-                # The usual way after a kill: nothing is written, the next write is appended.
-                with translated():
-                    journal.resume(contents)
-            elif recovery is not None or is_migrated:
-                # What was executed again is in no journal, so it must be in the database file before the journal goes.
+            # Step 6.
+            if was_damaged or is_migrated:
+                # What was executed again may be in no journal, so it must be in the database file before the journal goes.
                 self._is_changed = True
                 empty_log(session)
                 with translated():
                     journal.remove()
-            elif self._log:
-                # Killed between a commit and its record. A checkpoint now could fail for want of room.
-                journal.mark_incomplete()
-            else:
-                # No log: the database file holds everything.
+            elif resumable is not None:
+                # The usual way after a kill: the next write is appended.
+                with translated():
+                    journal.resume(resumable)
+            elif not self._log:
+                # The database file holds everything.
                 with translated():
                     journal.remove()
-            return OpenedDatabase(connection, journal, recovery)
+            # Else the log has more than the journal, as a power cut leaves it; the engine empties it after the next write.
+            return OpenedDatabase(connection, journal)
         finally:
             session.close()
 
@@ -269,51 +235,27 @@ class _Recovery:
             self._rewrite_log(self._log)
             shutil.rmtree(self._kept, ignore_errors=True)
 
-    def _connect_untranslated(self) -> duckdb.DuckDBPyConnection:
-        return connect_untranslated(self._path, self._settings.memory_limit)
-
-    def _plan(
-        self, session: SqlSession, mark: Mark | None, *, is_ours: bool
-    ) -> tuple[RecoveryPlan, JournalContents | None]:
-        log_cut = self._kept is not None
-        if mark is None:
-            # A store from before the journal, or one whose making was interrupted: then nothing was acknowledged.
-            torn = not self._log_whole and is_ours and bool(session.rows(_ANY_ENTRY)[0][0])
-            damaged = "the write-ahead log was damaged" if log_cut or torn else None
-            return RecoveryPlan(0, None, damaged, resume=False), None
-        contents = read_journal(self._journal, mark.store) if self._journal is not None else None
-        found = FoundState(
-            number=mark.number,
-            log_whole=self._log_whole and not log_cut,
-            log_cut=log_cut,
-            journal=contents,
-            journal_there=self._journal is not None,
+    def _recover(self, session: SqlSession, mark: Mark | None) -> tuple[bool, JournalContents | None]:
+        """Execute the journal's missing writes and report damage; returns whether there was any, and the journal if it can be resumed."""
+        # A store from before the journal has no mark, nor one whose making was interrupted: then nothing was acknowledged.
+        number, content = (0, None) if mark is None else (mark.number, self._journal)
+        journal = read_journal(content, mark.store) if mark is not None and content is not None else None
+        plan = plan_recovery(
+            number,
+            journal,
+            log_there=bool(self._log),
+            log_refused=self._kept is not None,
+            journal_there=content is not None,
         )
-        return plan_recovery(found), contents
-
-    def _recover(
-        self, session: SqlSession, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
-    ) -> RecoveryReport | None:
-        """Execute the journal's writes and store a report; None where there is nothing to report."""
-        if plan.damaged is None:
-            return None
-        folder = self._keep_files("writes")
-        lost, restored = plan.lost, 0
-        if mark is not None and contents is not None and plan.redo:
-            restored = _redo(session, contents, mark.number)
-            lost = None if lost is None else lost + plan.redo - restored
-        report = self._report(plan.damaged, restored, lost)
-        quarantine.write_report(folder, report)
-        return report
-
-    def _close_interrupted(self, mark: Mark | None, contents: JournalContents | None, lost: int | None) -> None:
-        """Correct the report of a recovery that was killed, where its journal shows that nothing is missing."""
-        if mark is None or contents is None or contents.is_foreign or self._journal is None:
-            return
-        # One write ahead of the journal is what a kill between commit and record leaves.
-        is_whole = contents.is_complete and contents.end is JournalEnd.WHOLE and mark.number <= contents.last + 1
-        if is_whole and lost == 0:
-            quarantine.close_interrupted(self._path, journal_file(self._path).name, self._journal)
+        kept = self._keep_files("writes") if plan.damaged is not None else None
+        restored = _redo(session, journal, number) if journal is not None and plan.redo else 0
+        lost = None if plan.lost is None else plan.lost + plan.redo - restored
+        if kept is not None:
+            quarantine.write_report(kept, self._report(plan.damaged or "", restored, lost))
+        if journal is not None and journal.committed is not None and number <= journal.last and lost == 0:
+            # Earlier recoveries of this journal that were killed reported that writes may be missing.
+            quarantine.close_interrupted(self._path, journal_file(self._path).name, content or b"")
+        return kept is not None, journal if plan.resume and restored == plan.redo else None
 
     def _keep_files(self, what: str) -> Path:
         """Copy what was found to quarantine, once, with a report that holds if this process ends before all is mended."""
@@ -355,16 +297,13 @@ def _redo(session: SqlSession, contents: JournalContents, number: int) -> int:
         StoreError: they cannot be written now, or the database file is damaged too; they stay in the journal.
     """
     done = 0
-    pending: list[Sequence[ExecutedStatement]] = []
-    for _, steps in contents.steps_after(number):
-        pending.append(steps)
-        if len(pending) == _REDO_BATCH:
-            executed = _redo_batch(session, pending)
-            done += executed
-            if executed < len(pending):
-                return done
-            pending = []
-    return done + _redo_batch(session, pending)
+    writes = (steps for _, steps in contents.steps_after(number))
+    while batch := list(islice(writes, _REDO_BATCH)):
+        executed = _redo_batch(session, batch)
+        done += executed
+        if executed < len(batch):
+            break
+    return done
 
 
 def _redo_batch(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
@@ -412,6 +351,16 @@ def _read_if_there(file: Path) -> bytes | None:
             return None
 
 
-def _is_wal_error(error: Exception) -> bool:
-    # An internal or fatal failure while opening is taken for the log's: cutting it is tried, and undone if it does not help.
-    return isinstance(error, (duckdb.InternalException, duckdb.FatalException)) or names_the_wal(str(error))
+def length_before_damage(message: str, log: bytes) -> int | None:
+    """Return how many bytes of a log to keep that DuckDB refused with ``message``; None where it does not say.
+
+    DuckDB shortens a log that ends within an entry to its last commit, but refuses zeros there. No commit ends with a zero.
+    """
+    # The message holds the path first, which may say anything.
+    found = _DAMAGED_AT.findall(message)
+    return len(log[: int(found[-1])].rstrip(b"\0")) if found else None
+
+
+def is_about_log(error: BaseException | None) -> bool:
+    """Return True if DuckDB may have failed for its log; cutting that is tried, and undone where it does not help."""
+    return isinstance(error, (duckdb.InternalException, duckdb.FatalException)) or "WAL" in str(error)

@@ -33,7 +33,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside
+from hybrid_memory.store.duck.recovery.bad_rows import DELETE_ORPHANS, ROWS, SPAN_ROWS, put_aside
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, empty_log, open_database
@@ -49,7 +49,6 @@ from hybrid_memory.store.transfer import Refusal
 
 AddFinding: TypeAlias = Callable[[Severity, str, str], None]
 
-_PIECE_ROWS = 2048  # DuckDB reads so many rows at once, so damage in one takes the others of its piece along
 _SPARE_BYTES = 64 * 2**20  # alongside two copies of the database: room for the log of the new one
 
 # Statements take no parameter for a file or a table. Tables are this program's constants and numbers of embedders.
@@ -57,7 +56,6 @@ _ATTACH = Template("ATTACH '$file' AS damaged (READ_ONLY)")
 _TABLES_THERE = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'damaged'"
 _BOUNDS = Template("SELECT min(rowid), max(rowid), count(*) FROM damaged.$table")
 _IDS = "SELECT DISTINCT id FROM damaged.memory WHERE rowid BETWEEN ? AND ?"
-_READ_ONE = "SELECT hash(row) FROM damaged.memory AS row WHERE id = ?"
 _WITH_KEY = frozenset({"namespace", "memory", "usage", "buffer", "request", "embedder", "conversation", "entry"})
 _NAME = "SELECT system.main.current_database()"
 # The columns are those of the new table, which the damaged one may have in another type, or not at all.
@@ -76,10 +74,6 @@ _COLUMNS = """
     ) USING (column_name)
     WHERE new.database_name = $1 AND new.table_name = $2 ORDER BY new.column_index
 """
-_ORPHANS = Template("""
-    DELETE FROM $table AS v
-    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
-""")
 _EMBEDDERS = "SELECT abs(number), identity, dimensions FROM embedder"
 _NO_MARK = "DELETE FROM mark"
 _NEW_MARK = "INSERT INTO mark (store, number) VALUES (coalesce(?, uuid()::VARCHAR), ?)"
@@ -157,8 +151,7 @@ class _Repair:
             return False
         session = SqlSession(opened.connection)
         try:
-            name = session.rows(_NAME)[0][0]
-            counts, folder, mended = put_aside(session, name, self._path, self._now, self._refusal)
+            counts, folder, mended = put_aside(session, self._path, self._now, self._refusal)
             # Rows that are lost or mended no longer fit the chain of the audit log; the log tells that it begins again.
             anew = tables.anchor_chains(session, self._now)
             if counts or anew or mended:
@@ -236,7 +229,7 @@ class _Rebuild:
         vectors = self._copy_vectors()
         self._redo_journal(vectors)
         for table in ("usage", *(f"vector_{number}" for number in vectors)):
-            self._session.rows(_ORPHANS.substitute(table=table))
+            self._session.rows(DELETE_ORPHANS.substitute(table=table))
         # Without a log the new database is one file, which one rename exchanges.
         self._session.rows(_CHECKPOINT)
         self._session.close()
@@ -270,7 +263,7 @@ class _Rebuild:
             self._reopen()
             self._add_finding(Severity.ERROR, f"nothing of the table {table} can be read", "restore a backup")
             return
-        copied = self._copy_span(table, low // _PIECE_ROWS, high // _PIECE_ROWS) if count else 0
+        copied = self._copy_span(table, low // SPAN_ROWS, high // SPAN_ROWS) if count else 0
         if copied < count:
             self._add_finding(
                 Severity.ERROR, f"{count - copied} of {count} rows of the table {table} are lost", "restore a backup"
@@ -283,8 +276,8 @@ class _Rebuild:
         try:
             return self._session.change(
                 _COPY.substitute(table=table, **self._columns(table)),
-                first * _PIECE_ROWS,
-                (last + 1) * _PIECE_ROWS - 1,
+                first * SPAN_ROWS,
+                (last + 1) * SPAN_ROWS - 1,
             )
         except StoreError:
             self._reopen()
@@ -296,17 +289,17 @@ class _Rebuild:
     def _copy_by_id(self, piece: int) -> int:
         """Copy memories one by one: what is found by the index is read without its neighbours."""
         try:
-            ids = self._session.rows(_IDS, piece * _PIECE_ROWS, (piece + 1) * _PIECE_ROWS - 1)
+            ids = self._session.rows(_IDS, piece * SPAN_ROWS, (piece + 1) * SPAN_ROWS - 1)
         except StoreError:
             self._reopen()
             return 0
         statement = _COPY_ONE.substitute(self._columns("memory"))
-        return sum(self._copy_one(statement, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
+        return sum(self._copy_one(statement, id_) for (id_,) in ids)
 
     def _copy_one(self, statement: str, id_: str) -> int:
         try:
             return self._session.change(statement, id_)
-        except StoreError:  # it needs a block more than reading it did
+        except StoreError:
             self._reopen()
             return 0
 
@@ -324,34 +317,6 @@ class _Rebuild:
             "values": ", ".join(values.values()),
             "filled": " ".join(needed),
         }
-
-    def _readable_ids(self, ids: Sequence[str]) -> list[str]:
-        """Return the ids whose memories can be read, found out alongside the new database: opening that again takes longer."""
-        found = []
-        probe: SqlSession | None = None
-        for id_ in ids:
-            probe = probe or self._open_probe()
-            try:
-                probe.rows(_READ_ONE, id_)
-            except StoreError:
-                self._close_probe(probe)
-                probe = None
-            else:
-                found.append(id_)
-        if probe is not None:
-            self._close_probe(probe)
-        return found
-
-    def _open_probe(self) -> SqlSession:
-        self._probe_connection = duckdb.connect(":memory:", config=dict(FORMAT))
-        session = SqlSession(self._probe_connection)
-        session.rows(self._attach_statement())
-        return session
-
-    def _close_probe(self, probe: SqlSession) -> None:
-        probe.close()
-        with suppress(duckdb.Error):
-            self._probe_connection.close()
 
     def _copy_vectors(self) -> set[int]:
         """Copy the vectors; those that cannot be read are made again when the store is used."""
