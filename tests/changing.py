@@ -8,7 +8,7 @@ from hybrid_memory.changes.pairs import ChangeModel
 class _Always(ChangeModel):
     """Gives each pair the same chance."""
 
-    def judged(self, _new, earlier, _rarity):
+    def judged(self, _new, earlier, _rarity, _usual):
         return [self.linked] * len(earlier)
 
 

@@ -50,8 +50,10 @@ STREAMS = Path(__file__).with_name("streams")
 CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
-CORRECTED, LINKED, HINTED = 0.5, 0.64, 0.7
-"""Precision of what is shown behind a correction, or another statement, that likely changed it, and of what a writer hears of."""
+CORRECTED, HINTED = 0.5, 0.7
+"""Precision, in dialogues, of what is shown behind a correction that likely changed it, and of what a writer hears of."""
+LINKED = 0.5
+"""Chance from which on an earlier statement is shown behind one that is no correction (decision 0125)."""
 Array = NDArray[np.float64]
 
 
@@ -263,24 +265,25 @@ def main() -> None:
         if options.misses:
             _print_misses(examples, chances, model.linked)
         return
-    examples = played(lives_of([*sorted(DIALOGUES.glob("*.jsonl")), *sorted(STREAMS.glob("*.jsonl")), *NOTES]), embedder)
+    examples = played(
+        lives_of([*sorted(DIALOGUES.glob("*.jsonl")), *sorted(STREAMS.glob("*.jsonl")), *NOTES]), embedder
+    )
     chances = cross_validated(examples)
     streams = {path.stem for path in STREAMS.glob("*.jsonl")}
     of_streams = _only(examples, chances, lambda life: life in streams)
     of_dialogues = _only(examples, chances, lambda life: life not in streams and not life.startswith("notes "))
-    wanted = (CORRECTED, LINKED, HINTED)
-    corrected, linked, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in wanted)
+    corrected, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in (CORRECTED, HINTED))
     model = fit(examples)
     every = np.array([chance for some in chances for chance in some])
     changed = np.array([how in CHANGES for one in examples for how in one.how])
     calibration = {
         "corrected": corrected,
-        "linked": linked,
+        "linked": LINKED,
         "hinted": hinted,
         "cross_validated": {
             f"{name} from {at}": figures(*some, at)
             for name, some in (("dialogues", of_dialogues), ("streams", of_streams))
-            for at in sorted({0.2, corrected, linked, hinted})
+            for at in sorted({corrected, LINKED, hinted})
         },
         "changed_of_chance": {
             f"{low / 10:.1f}": [int(inside.sum()), round(float(changed[inside].mean()), 2)]

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tools.fit_changes import DIALOGUES, figures, lives_of, played
+from tools.fit_changes import DIALOGUES, STREAMS, figures, lives_of, played
 
 from hybrid_memory.changes.pairs import CALIBRATION, Statement, load_changes, pair_features
 from hybrid_memory.embedding.universal import UniversalEmbedder
 
 CHECK = Path(__file__).parents[2] / "data" / "dialogues"
+CHECK_STREAMS = CHECK.parent / "streams"
+USUAL = (0.2, 0.1)
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
@@ -34,7 +36,7 @@ statements = st.builds(
 
 @given(statements, st.lists(statements, max_size=6))
 def test_a_chance_is_between_0_and_1_whatever_was_said(new, earlier):
-    chances = load_changes().judged(new, earlier, dict.fromkeys(range(10), 0.5))
+    chances = load_changes().judged(new, earlier, dict.fromkeys(range(10), 0.5), USUAL)
     assert len(chances) == len(earlier)
     assert all(0 <= one <= 1 for one in chances)
 
@@ -42,29 +44,36 @@ def test_a_chance_is_between_0_and_1_whatever_was_said(new, earlier):
 @given(statements, st.lists(statements, min_size=1, max_size=6))
 def test_calling_it_again_gives_the_same(new, earlier):
     model, rarity = load_changes(), dict.fromkeys(range(10), 0.3)
-    assert model.judged(new, earlier, rarity) == model.judged(new, earlier, rarity)
+    assert model.judged(new, earlier, rarity, USUAL) == model.judged(new, earlier, rarity, USUAL)
 
 
 def test_nothing_was_said_before():
-    assert load_changes().judged(said("We use pnpm now"), [], {}) == []
+    assert load_changes().judged(said("We use pnpm now"), [], {}, USUAL) == []
 
 
 def test_words_that_few_memories_hold_bind_two_statements_more_than_common_ones():
     new, old = said("Clevedon on Fridays", terms=(1,)), said("Clevedon on Mondays", terms=(1,))
-    rare, common = (pair_features(new, [old], {1: one}, (0.0, 0.0))[0] for one in (0.9, 0.1))
+    rare, common = (pair_features(new, [old], {1: one}, USUAL, (0.0, 0.0))[0] for one in (0.9, 0.1))
     assert rare.sum() > common.sum()
 
 
 def test_a_figure_that_changed_is_seen():
     new = said("the port is 8086")
-    same, other = pair_features(new, [said("the port is 8086"), said("the port is 8085")], {}, (0.0, 0.0))
+    same, other = pair_features(new, [said("the port is 8086"), said("the port is 8085")], {}, USUAL, (0.0, 0.0))
     assert (same != other).any()
+
+
+def test_a_statement_that_resembles_the_new_one_as_all_others_do_is_less_remarkable():
+    new, old = said("He saw the pandas"), said("He saw the elephants")
+    rows = [pair_features(new, [old], {}, usual, (0.0, 0.0))[0] for usual in ((0.0, 0.2), (0.9, 0.2))]
+    assert (rows[0] != rows[1]).any()
+    assert load_changes().judged(new, [old], {}, (0.0, 0.2)) > load_changes().judged(new, [old], {}, (0.9, 0.2))
 
 
 def test_how_long_ago_it_was_said_is_seen():
     new = said("the port is 8086")
     lately, long_ago = pair_features(
-        new, [said("x", at=NOW - timedelta(days=1)), said("x", at=NOW - timedelta(days=90))], {}, (0.0, 0.0)
+        new, [said("x", at=NOW - timedelta(days=1)), said("x", at=NOW - timedelta(days=90))], {}, USUAL, (0.0, 0.0)
     )
     assert (lately != long_ago).any()
 
@@ -81,8 +90,10 @@ def test_a_chance_means_what_it_says():
 
 
 def test_the_model_is_fitted_on_no_life_that_it_is_checked_on():
-    seen = {one.text for life in lives_of(DIALOGUES.glob("*.jsonl")).values() for one in life}
-    assert seen.isdisjoint(one.text for life in lives_of(CHECK.glob("*.jsonl")).values() for one in life)
+    fitted = [*DIALOGUES.glob("*.jsonl"), *STREAMS.glob("*.jsonl")]
+    checked = [*CHECK.glob("*.jsonl"), *CHECK_STREAMS.glob("*.jsonl")]
+    seen = {one.text for life in lives_of(fitted).values() for one in life}
+    assert seen.isdisjoint(one.text for life in lives_of(checked).values() for one in life)
 
 
 @pytest.mark.daily
@@ -91,7 +102,17 @@ def test_the_model_is_fitted_on_no_life_that_it_is_checked_on():
 def test_lives_that_nothing_was_fitted_on_change_as_published(universal_cache):
     model = load_changes()
     examples = played(lives_of(sorted(CHECK.glob("check-*.jsonl"))), UniversalEmbedder(universal_cache))
-    chances = [model.judged(one.new, one.earlier, one.rarity) for one in examples]
+    chances = [model.judged(one.new, one.earlier, one.rarity, one.usual) for one in examples]
     found = figures(examples, chances, model.corrected)
     assert found["precision"] >= 0.5
     assert found["recall"] >= 0.35
+
+
+@pytest.mark.daily
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_in_diaries_and_notes_full_of_look_alikes_few_statements_are_called_a_change(universal_cache):
+    model = load_changes()
+    examples = played(lives_of(sorted(CHECK_STREAMS.glob("*.jsonl"))), UniversalEmbedder(universal_cache))
+    chances = [model.judged(one.new, one.earlier, one.rarity, one.usual) for one in examples]
+    assert figures(examples, chances, model.linked)["called"] <= 0.03 * len(examples)
