@@ -260,7 +260,7 @@ def test_the_hub_is_told_now_and_then_what_is_settled_though_a_stream_is_open(hu
         met.line()
         met.send_frame(protocol.STREAM_STARTED, b"", 1)
         delivered = None
-        for number in range(2, 200):
+        for number in range(2, 2_000):  # it is not sent while the other thread sends a line
             client.send(ping(number))
             frame = met.receive_frame()
             if frame.kind == protocol.DELIVERED:
