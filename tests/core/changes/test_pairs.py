@@ -12,6 +12,7 @@ from tools.fit_changes import DIALOGUES, STREAMS, figures, lives_of, played
 
 from hybrid_memory.changes.pairs import CALIBRATION, Statement, load_changes, pair_features
 from hybrid_memory.embedding.universal import UniversalEmbedder
+from hybrid_memory.retrieval.near_statements import _usual
 
 CHECK = Path(__file__).parents[2] / "data" / "dialogues"
 CHECK_STREAMS = CHECK.parent / "streams"
@@ -68,6 +69,11 @@ def test_a_statement_that_resembles_the_new_one_as_all_others_do_is_less_remarka
     rows = [pair_features(new, [old], {}, usual, (0.0, 0.0))[0] for usual in ((0.0, 0.2), (0.9, 0.2))]
     assert (rows[0] != rows[1]).any()
     assert load_changes().judged(new, [old], {}, (0.0, 0.2)) > load_changes().judged(new, [old], {}, (0.9, 0.2))
+
+
+def test_a_few_statements_tell_little_of_how_alike_statements_usually_are():
+    few, many = (_usual(np.full(count, 0.9, np.float32)) for count in (1, 1_000))
+    assert few[0] < 0.35 < 0.85 < many[0]
 
 
 def test_how_long_ago_it_was_said_is_seen():
