@@ -141,7 +141,7 @@ def synchronise(
     """Let a store and a folder tell each other what is new; ``preview`` only counts.
 
     ``namespace`` names the only one that is synchronised. ``retire`` names a machine that is gone for good: when all that its files say
-    is known here, it is told again in files of this machine, and its files are removed. ``erased`` is told what must also leave the
+    is known here, it is written again to files of this machine, and its files are removed. ``erased`` hears what must also leave the
     files of the store.
 
     Raises:
@@ -417,7 +417,7 @@ class _Synchronisation:
     # --- cleaning -----------------------------------------------------------------------------------------------------
 
     def _clean(self, namespace: str) -> None:
-        """Take the words of what was purged or redacted out of this machine's own segments; what is redacted is told again."""
+        """Take the words of what was purged or redacted out of this machine's own segments; what is redacted is written again."""
         lost, mark = self._syncing.to_clean(self._folder.key, namespace)
         ids = lost.ids
         if lost:

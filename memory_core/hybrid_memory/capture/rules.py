@@ -57,7 +57,7 @@ def _asking_rules_of(code: str) -> Iterator[Rule]:
 
 @functools.cache
 def telling_rules() -> tuple[Rule, ...]:
-    """Return how plans, preferences, decisions and facts are told in English."""
+    """Return how plans, preferences, decisions and facts are stated in English."""
     kinds = (
         ("capture.plans", Kind.PLAN, 0.65),
         ("capture.preferences", Kind.PREFERENCE, 0.8),
@@ -76,7 +76,7 @@ REMEMBER_BEFORE = english("capture.remember_before")
 WEAK_NOTE = english("capture.weak_note")
 """What follows may be worth keeping, if it says something of its own."""
 LED_IN = english("capture.led_in")
-"""What may stand before "I prefer ...": "In Python", "For work projects", "At home"."""
+"""What may come before "I prefer ...": "In Python", "For work projects", "At home"."""
 
 
 def corrects(low: str) -> int:

@@ -18,7 +18,7 @@ ENGLISH = "english"
 ENGLISH_CODE = "en"
 """The file of English in the lexicon."""
 CHARACTER_LANGUAGES = ("chinese", "japanese", "korean")
-"""The languages that are told by their characters and have no stemmer: to `language_of` they are English."""
+"""The languages that are recognised by their characters and have no stemmer: to `language_of` they are English."""
 
 
 @functools.cache
@@ -70,7 +70,7 @@ _LETTER_WEIGHT = 0.5  # of a letter that English has not
 
 @functools.cache
 def _languages_of_words() -> Mapping[str, tuple[tuple[str, float], ...]]:
-    # Words that are English ones as well, or stand in names and phrases ("El Paso", "de facto"): alone they tell nothing.
+    # Words that are English ones as well, or occur in names and phrases ("El Paso", "de facto"): alone they tell nothing.
     doubtful = function_words() | lexicon.words("language.doubtful")
     found: dict[str, list[tuple[str, float]]] = {}
     for language in _codes():

@@ -1,4 +1,4 @@
-"""How a sentence is searched for the words by which aspects are told; these are in the lexicon, as `aspects.fold` leaves them."""
+"""How a sentence is searched for the words that show its aspects; these are in the lexicon, as `aspects.fold` leaves them."""
 
 from __future__ import annotations
 

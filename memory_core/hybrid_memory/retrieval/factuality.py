@@ -107,7 +107,7 @@ _ENDED = _any("factuality.ended")
 _NO_DEED = _any("factuality.no_deed")
 _NO_DECISION = _any("factuality.no_decision")
 _SUPPOSED = _any("factuality.supposed")
-# Whoever thinks, asks or says it is not one of the "speakers".
+# Anyone who thinks, asks or says it is not one of the "speakers".
 _OPINION = LazyPattern(
     lambda: (
         rf"^\W*(?!(?:{lexicon.pattern('factuality.thinkers')}) )(?:[\w'-]+ ){{1,3}}{_any_word('factuality.thinking')} "

@@ -163,7 +163,7 @@ class Announcements:
     def _tell_between(self, namespace: str, after: int, before: int) -> None:
         log: Sequence[LogEntry] = ()
         memories: Mapping[MemoryId, Memory] = {}
-        with suppress(StoreError):  # that the store cannot be read now is told by anyone who needs it
+        with suppress(StoreError):  # callers that need the store report that it cannot be read
             news = self._read(namespace, after, _MOST_READ)
             log, memories = news.log, news.memories
         log = [entry for entry in log if entry.position < before]

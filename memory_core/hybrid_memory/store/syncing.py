@@ -1,7 +1,7 @@
 """What a store keeps of its synchronisation with others, and a step of it: the extra `sync` decides, a store applies.
 
 A step is one transaction: the decision looks at a `SyncView` and returns a `SyncBatch`. Times of changes are stamps: microseconds since
-1970 that never go back within a namespace and never stand still (stamps).
+1970 that never go back within a namespace and always advance (stamps).
 """
 
 from __future__ import annotations

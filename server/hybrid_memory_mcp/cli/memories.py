@@ -1,7 +1,7 @@
 """The commands on memories: recall, remember, list, show, forget, pin, reflect.
 
 They read the project in the folder at hand alongside the person's own memories, as an assistant does that works there, unless a namespace
-is named. What is written goes to the project, and is the person's word. Results go to stdout; what is told alongside them to stderr.
+is named. What is written goes to the project, and is the person's word. Results go to stdout; messages about them to stderr.
 """
 
 from __future__ import annotations

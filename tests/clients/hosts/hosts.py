@@ -105,7 +105,7 @@ class ClaudeCode(Host):
         return [Reply(tool="ToolSearch", arguments={"query": f"select:mcp__memory__{tool}"})]
 
     def without_its_own_notes(self, files: Mapping[Path, str]) -> Mapping[Path, object]:
-        # It keeps its counters in the file in which its servers stand, and writes it again at every start.
+        # It keeps its counters in the file that lists its servers, and writes it again at every start.
         own = Path(".claude.json")
         return {**files, own: json.loads(files[own])["mcpServers"]}
 

@@ -153,7 +153,7 @@ def test_words_that_cannot_be_shown_are_told(home, words):
 @pytest.mark.slow
 def test_what_a_repair_leaves_of_odd_and_bad_rows_is_sound_and_an_import_takes_it(tmp_path):
     """Each odd value in a memory of its own, and some bad ones among them."""
-    # A time of writing ahead of the clock is told forever: the clock may be what is wrong.
+    # A time of writing ahead of the clock is reported forever: the clock may be what is wrong.
     cases = [one for one in (*HARMLESS, *UNREADABLE[::9]) if one[0] not in {"id", "created_at"}]
     home = tmp_path / "home"
     store = opened(home)

@@ -136,7 +136,7 @@ def _names_something(word: str) -> bool:
 
 
 def _names_nothing(folded: str) -> bool:
-    """Return True for a word that names nothing, however often it stands somewhere."""
+    """Return True for a word that names nothing, however often it occurs."""
     return folded in all_function_words() or folded in lexicon.words("topics.empty")
 
 

@@ -5,7 +5,7 @@ all languages together, in the order of their files' ``language.order``. To add 
 
 An entry is one of these. `words`: words between blanks. `phrases`: between commas, or on lines. `meanings`: lines with a meaning, a
 colon, and phrases between commas. `places`: names in their order, those of one place between slashes, "-" for none. `pattern`:
-alternatives of a regular expression, on lines or between bars; an indented line goes on with the one before. There ``<table.key>`` stands
+alternatives of a regular expression, on lines or between bars; an indented line goes on with the one before. There ``<table.key>`` is used
 for the alternatives of another entry of the language, ``<NAME>`` for those of ``parts.name``, ``<table.key*>`` for the words of one, the
 longest first.
 """
