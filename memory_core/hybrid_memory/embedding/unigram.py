@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,15 +32,20 @@ _LENGTH_DELIMITED, _FIXED_64, _FIXED_32 = 2, 1, 5  # protobuf's wire types
 
 
 class UnigramTokenizer:
-    """Cuts texts by the arrays of `arrays_of`; safe from several threads."""
+    """Cuts texts by the arrays of `arrays_of`; safe from several threads.
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+    With ``normalise`` a text is rewritten by that, and the arrays need no map of characters.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], normalise: Callable[[str], str] | None = None) -> None:
         self._labels = arrays["labels"].tobytes()  # bytes have a fast search, and these are few
         self._children = arrays["children"].data
         self._piece_at = arrays["piece_at"].data
         self._scores = arrays["scores"].data
-        self._units = arrays["units"].data
-        self._replacements = arrays["replacements"].tobytes()
+        self._rewrite = normalise
+        if normalise is None:
+            self._units = arrays["units"].data
+            self._replacements = arrays["replacements"].tobytes()
         self._unknown_score = float(arrays["scores"].min()) - _UNKNOWN_COST
         self._known: dict[str, tuple[int, ...]] = {}
 
@@ -64,6 +69,8 @@ class UnigramTokenizer:
         return known
 
     def _normalised(self, stretch: str) -> bytes:
+        if self._rewrite is not None:
+            return self._rewrite(stretch).encode("utf-8", "replace")
         raw = stretch.encode("utf-8", "replace")
         parts: list[bytes] = []
         at = 0
@@ -159,14 +166,14 @@ def arrays_of(model: bytes) -> dict[str, NDArray[Any]]:
             charsmap = dict(_fields(value))[2]
             (size,) = struct.unpack_from("<I", charsmap)
             units, replacements = charsmap[4 : 4 + size], charsmap[4 + size :]
-    return _trie(pieces) | {
+    return trie_of(pieces) | {
         "scores": np.array(scores, np.float32),
         "units": np.frombuffer(units, "<u4").astype(np.uint32),
         "replacements": np.frombuffer(replacements, np.uint8),
     }
 
 
-def _trie(pieces: list[bytes]) -> dict[str, NDArray[Any]]:
+def trie_of(pieces: list[bytes]) -> dict[str, NDArray[Any]]:
     """Return the trie of the pieces, level by level: `labels` and `piece_at` of each node, and where its children begin."""
     numbers = np.array(sorted(range(_CONTROLS, len(pieces)), key=pieces.__getitem__), np.int32)
     lengths = np.array([len(pieces[at]) for at in numbers])
