@@ -1,6 +1,7 @@
 """How likely a person's sentence is worth keeping, by a small model that was fitted on dialogues. Deterministic.
 
-Small networks over what the multilingual encoder makes of the sentence and of its message, and over their shape; no word is listed.
+Small networks over what the multilingual encoder makes of the sentence and of its message, over what a transformer makes of its pieces
+in the message, and over their shape; no word is listed.
 ``tools/fit_gate.py`` fits it and writes its calibration: of what it gives a chance of p, about p were marked as worth keeping.
 """
 
@@ -10,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.capture.sentences import Sentence
+    from hybrid_memory.embedding.contextual import ContextualEncoder
+
+Told = tuple[Sequence["Sentence"], str]
+"""The sentences of a message that are judged, and the message."""
 
 MODEL = Path(__file__).with_name("data") / "gate.npz"
 CALIBRATION = MODEL.with_suffix(".json")
@@ -35,6 +40,7 @@ READ = 600
 
 _SENTENCE_WEIGHT, _MESSAGE_WEIGHT = 3.0, 2.0  # so that the penalty of the fit weighs them as it does the shape
 _LONG = 400  # characters
+_READ_TOGETHER = 64  # messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class Gate:
     """
 
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
+    in_context: Callable[[Sequence[Told]], list[NDArray[np.float32]]]
     networks: Mapping[str, NDArray[np.float32]]
     kinds: NDArray[np.float32]
     pasted: Mapping[str, NDArray[np.float32]]
@@ -70,23 +77,19 @@ class Gate:
     others: float
     pasted_from: float
 
-    def judged(self, sentences: Sequence[Sentence], message: str) -> tuple[Judged, ...]:
+    def judged(self, sentences: Sequence[Sentence], message: str) -> JudgedMessage:
         """Judge the sentences of a message."""
-        return self._judged(features(sentences, message, self.vectors)) if sentences else ()
+        return self.judged_messages([(sentences, message)])[0]
 
-    def threshold_for(self, message: str) -> float:
-        """Return the chance from which on a sentence is kept: higher where a message may hold a mail, a chat, an article, a log, code."""
-        return self._threshold(message, lambda: self.vectors([message[:READ]])[0])
-
-    def judged_messages(self, messages: Sequence[tuple[Sequence[Sentence], str]]) -> list[JudgedMessage]:
-        """Judge the sentences of some messages together: all texts go through the encoder at once."""
-        rows = self.vectors([text for one in messages for text in _texts(*one)])
+    def judged_messages(self, messages: Sequence[Told]) -> list[JudgedMessage]:
+        """Judge the sentences of some messages together: all texts go through the encoders at once."""
+        rows = self.vectors([text for one in messages for text in texts_of(*one)])
         found, start = [], 0
-        for sentences, message in messages:
+        for (sentences, message), seen in zip(messages, self.in_context(messages), strict=True):
             own = rows[start : start + len(sentences) + 1]
             start += len(own)
-            judged = self._judged(_features(sentences, message, own)) if sentences else ()
-            found.append(JudgedMessage(judged, self._threshold(message, lambda own=own: own[-1])))  # type: ignore[misc] # mypy infers no default
+            judged = self._judged(features(sentences, message, own, seen)) if sentences else ()
+            found.append(JudgedMessage(judged, self._threshold(message, own[-1], seen[-1])))
         return found
 
     def _judged(self, rows: NDArray[np.float32]) -> tuple[Judged, ...]:
@@ -97,10 +100,11 @@ class Gate:
         chances = mean_chance(rows, self.networks)
         return tuple(Judged(float(chance), _kind(one)) for chance, one in zip(chances, kinds, strict=True))
 
-    def _threshold(self, message: str, row: Callable[[], NDArray[np.float32]]) -> float:
+    def _threshold(self, message: str, row: NDArray[np.float32], seen: NDArray[np.float32]) -> float:
+        """Return a higher threshold where a message may hold a mail, a chat, an article, a log, code."""
         if not holds_others_words(message):
             return self.threshold
-        (chance,) = mean_chance(_message_features(message, row())[None, :], self.pasted)
+        (chance,) = mean_chance(features_of_message(message, row, seen)[None, :], self.pasted)
         if chance < self.others:
             return self.threshold
         return self.strict if chance < self.pasted_from else NOTHING
@@ -120,33 +124,83 @@ def mean_chance(rows: NDArray[np.float32], networks: Mapping[str, NDArray[np.flo
 
 
 def features(
-    sentences: Sequence[Sentence], message: str, vectors: Callable[[Sequence[str]], NDArray[np.float32]]
+    sentences: Sequence[Sentence], message: str, rows: NDArray[np.float32], seen: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Return (sentences, features) float32: what the model sees of the sentences of one message."""
-    return _features(sentences, message, vectors(_texts(sentences, message)))
+    """Return (sentences, features) float32: what the model sees of the sentences of a message, of which there is one at least.
 
-
-def _texts(sentences: Sequence[Sentence], message: str) -> list[str]:
-    return [*(one.raw for one in sentences), message[:READ]]
-
-
-def _features(sentences: Sequence[Sentence], message: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return what the model sees of sentences, by the rows of `_texts`."""
+    ``rows`` are the encoder's, of each sentence and of the message, ``seen`` those of `sentences_in_context`.
+    """
     import numpy as np
 
     whole = np.repeat(rows[-1:], len(sentences), axis=0)
     shapes = [_shape(one, message, at, len(sentences)) for at, one in enumerate(sentences)]
-    parts = (_SENTENCE_WEIGHT * rows[:-1], _MESSAGE_WEIGHT * whole, np.array(shapes, np.float32))
+    parts = (_SENTENCE_WEIGHT * rows[:-1], _MESSAGE_WEIGHT * whole, np.array(shapes, np.float32), seen[:-1])
     found: NDArray[np.float32] = np.concatenate(parts, axis=1, dtype=np.float32)
     return found
 
 
-def features_of_message(message: str, vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return (features) float32: what the model sees of a message that may hold a paste."""
-    return _message_features(message, vectors([message[:READ]])[0])
+def sentences_in_context(messages: Sequence[Told], encoder: ContextualEncoder) -> list[NDArray[np.float32]]:
+    """Return of each message (sentences + 1, values) float32: the mean of what the encoder sees at each sentence's pieces, and at all.
+
+    A sentence is read in its message. One that is not there as it was written, or lies past `READ` characters or the pieces that the
+    encoder sees, is read alone.
+    """
+    found: list[NDArray[np.float32]] = []
+    # What is seen at each piece of all of them would take much memory.
+    for start in range(0, len(messages), _READ_TOGETHER):
+        found += _in_context(messages[start : start + _READ_TOGETHER], encoder)
+    return found
 
 
-def _message_features(message: str, row: NDArray[np.float32]) -> NDArray[np.float32]:
+def _in_context(messages: Sequence[Told], encoder: ContextualEncoder) -> list[NDArray[np.float32]]:
+    import numpy as np
+
+    texts: list[list[int]] = []
+    places = [_read_into(texts, sentences, message[:READ], encoder) for sentences, message in messages]
+    states = encoder.states(texts)
+    found = []
+    for own in places:
+        rows = np.zeros((len(own), encoder.seen), np.float32)
+        for at, (text, start, end) in enumerate(own):
+            if end > start:
+                rows[at] = states[text][start:end].mean(0)
+        found.append(rows)
+    return found
+
+
+def _read_into(
+    texts: list[list[int]], sentences: Sequence[Sentence], message: str, encoder: ContextualEncoder
+) -> list[tuple[int, int, int]]:
+    """Add the texts, in pieces, in which the sentences of a message are read; return of each sentence, and of the message, where it is."""
+    whole: list[int] = []
+    alone: list[list[int]] = []
+    places: list[tuple[int, int, int]] = []
+    read = 0
+    for one in sentences:
+        start = message.find(one.raw, read)
+        if start >= 0:
+            whole += encoder.pieces(message[read:start])
+            begin = len(whole)
+            whole += encoder.pieces(one.raw)
+            read = start + len(one.raw)
+        if start >= 0 and len(whole) <= encoder.most_pieces:
+            places.append((len(texts), begin, len(whole)))
+        else:
+            alone.append(encoder.pieces(one.raw[:READ])[: encoder.most_pieces])
+            places.append((len(texts) + len(alone), 0, len(alone[-1])))
+    whole += encoder.pieces(message[read:])
+    places.append((len(texts), 0, min(len(whole), encoder.most_pieces)))
+    texts += [whole, *alone]
+    return places
+
+
+def texts_of(sentences: Sequence[Sentence], message: str) -> list[str]:
+    """Return what the sentence encoder reads of a message."""
+    return [*(one.raw for one in sentences), message[:READ]]
+
+
+def features_of_message(message: str, row: NDArray[np.float32], seen: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return (features) float32: what the model sees of a message that may hold a paste, by the last rows of `features`."""
     import numpy as np
 
     lines = [line for line in message.splitlines() if line.strip()]
@@ -168,18 +222,25 @@ def _message_features(message: str, row: NDArray[np.float32]) -> NDArray[np.floa
         len(message) > _LONG,
         *signs_of_others_words(message),
     )
-    found: NDArray[np.float32] = np.concatenate((_MESSAGE_WEIGHT * row, np.array(shape)), dtype=np.float32)
+    found: NDArray[np.float32] = np.concatenate((_MESSAGE_WEIGHT * row, np.array(shape), seen), dtype=np.float32)
     return found
 
 
 def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
-    """Return the model; ``vectors`` gives the encoder's rows for texts (`embedding.universal.Encoder.meanings`)."""
+    """Return the model; ``vectors`` gives the encoder's rows for texts (`embedding.universal.Encoder.meanings`).
+
+    Raises:
+        EmbedderUnavailable: a file of the installation cannot be read.
+    """
+    from hybrid_memory.embedding.contextual import load_contextual
+
     arrays, told = _fitted()
     return Gate(
         vectors=vectors,
-        networks={name: arrays[name] for name in _NETWORK},
+        in_context=partial(sentences_in_context, encoder=load_contextual()),
+        networks={name: arrays[name] for name in NETWORK},
         kinds=arrays["kinds"],
-        pasted={name: arrays[f"{PASTED}{name}"] for name in _NETWORK},
+        pasted={name: arrays[f"{PASTED}{name}"] for name in NETWORK},
         threshold=told["threshold"],
         strict=told["strict"],
         others=told["others"],
@@ -189,7 +250,8 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
 
 PASTED = "pasted_"
 """How the names of the arrays begin that tell pastes."""
-_NETWORK = ("inner", "inner_bias", "outer", "outer_bias")
+NETWORK = ("inner", "inner_bias", "outer", "outer_bias")
+"""The names of the arrays of `mean_chance`."""
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hybrid_memory.capture import refusals, rules
 from hybrid_memory.capture.frames import frame_of
-from hybrid_memory.capture.gate import Gate
+from hybrid_memory.capture.gate import Gate, Judged
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.others_words import announces_others_words, holds_others_words, reports
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
@@ -100,10 +100,11 @@ def _read(turn: Turn, kept: list[Statement], passing: list[Statement], gate: Gat
         return
     own = list(own_sentences(text))
     let = None
-    if gate is not None and len(own) <= MOST_JUDGED:
-        threshold = gate.threshold_for(text)
-        beside_others = announced or threshold > gate.threshold
-        let = _LetThrough(gate, own, text, max(threshold, gate.strict if announced else 0), beside_others=beside_others)
+    if gate is not None and own and len(own) <= MOST_JUDGED:
+        judged = gate.judged(own, text)
+        beside_others = announced or judged.threshold > gate.threshold
+        threshold = max(judged.threshold, gate.strict if announced else 0)
+        let = _LetThrough(own, judged.sentences, threshold, beside_others=beside_others)
     else:
         beside_others = announced or holds_others_words(text)
     if not any(refusals.takes_message_out(sentence) for sentence in own):
@@ -114,9 +115,9 @@ class _LetThrough:
     """What a gate makes of the sentences of one message."""
 
     def __init__(
-        self, gate: Gate, own: Sequence[Sentence], text: str, threshold: float, *, beside_others: bool
+        self, own: Sequence[Sentence], judged: Sequence[Judged], threshold: float, *, beside_others: bool
     ) -> None:
-        self._judged = dict(zip((one.raw for one in own), gate.judged(own, text), strict=True))
+        self._judged = dict(zip((one.raw for one in own), judged, strict=True))
         self._threshold = threshold
         self._least = threshold if beside_others else LEAST_OF_RULES
 
@@ -228,7 +229,8 @@ def _found_in(
 ) -> Statement | None:
     """Return what is to be kept of a sentence; ``corrects`` says that the one before was "that's wrong"."""
     if refusals.is_refused(sentence):
-        return None
+        # No rule keeps it. What is supposed or hedged the model knows better than words do.
+        return None if let is None or GAP in sentence.low else let.made(sentence, before, turn)
     if let is not None and let.refuses(sentence):
         asked = (_asked_in(clause, before, turn) for clause in _clauses(sentence))
         return next((one for one in asked if one is not None), None)

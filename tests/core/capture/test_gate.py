@@ -44,13 +44,14 @@ def always(chance, features):
 
 def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2):
     """A gate that gives each sentence one chance, and each message one of being pasted."""
-    kinds = np.zeros((2 + 14 + 1, 3), np.float32)
+    kinds = np.zeros((2 + 14 + 1 + 1, 3), np.float32)
     kinds[-1] = -5
     return Gate(
         vectors=lambda texts: np.zeros((len(texts), 1)),
-        networks=always(chance, 16),
+        in_context=lambda messages: [np.zeros((len(own) + 1, 1)) for own, _ in messages],
+        networks=always(chance, 2 + 14 + 1),
         kinds=kinds,
-        pasted=always(pasted, 1 + 21),
+        pasted=always(pasted, 1 + 21 + 1),
         threshold=threshold,
         strict=strict,
         others=0.1,
@@ -228,6 +229,24 @@ def test_what_is_not_to_be_remembered_is_not():
     assert kept("off the record, the kiln only fires on Thursdays", sure_of(0.99)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's do a role play. You are a pirate captain. Remember that your ship is called the Black Pearl.",
+        "Write a story about Tom. Remember that Tom hates cats.",
+        "Imagine I am a vegan from Mars. I live in Ghent. I never eat meat.",
+    ],
+)
+def test_nothing_of_a_role_or_a_story_is_kept(text, gate):
+    assert kept(text, gate) == []
+
+
+def test_what_sounds_supposed_is_kept_only_by_the_model():
+    text = "maybe we should remember that the kiln only fires on Thursdays"
+    assert kept(text, sure_of(0.7)) == [text]
+    assert kept(text, sure_of(0.4)) == []
+
+
 def test_the_kind_is_that_of_the_most_likely_column():
     kinds = sure_of(0.9).kinds.copy()
     kinds[-1, 1] = 5
@@ -268,8 +287,8 @@ def test_lives_that_nothing_was_fitted_on_are_kept_as_published(gate):
     messages = read(sorted(CHECK.glob("*.jsonl")))
     called = np.array([bool(kept(one.text, gate)) for one in messages])
     found = figures(called, np.array([bool(one.marked) for one in messages]))
-    assert found["recall"] >= 0.6
-    assert found["precision"] >= 0.65
+    assert found["recall"] >= 0.7
+    assert found["precision"] >= 0.7
 
 
 def test_nobody_waits_for_an_encoder_that_is_not_unpacked(tmp_path):
