@@ -15,5 +15,13 @@ class _Always(ChangeModel):
 def changes_everything(chance=0.9):
     nothing = np.zeros(1, np.float32)
     return _Always(
-        alone=nothing, pair=nothing, means=nothing, scales=nothing, corrected=chance, linked=chance, hinted=0.8
+        alone=nothing,
+        pair=nothing,
+        means=nothing,
+        scales=nothing,
+        networks={},
+        in_context=lambda earlier, _new: np.zeros((len(earlier), 1), np.float32),
+        corrected=chance,
+        linked=chance,
+        hinted=0.8,
     )

@@ -4,10 +4,11 @@ It learns from lives, played in order of time into a store of memory: the dialog
 changes what; the diaries, notes and logs in ``tools/streams``, where one statement in fifteen changes an earlier one and many resemble
 each other; and stores of notes with questions, of whose answers the stale ones were changed by the current one.
 
-    uv run python -m tools.fit_changes                       fits it, writes the model and its calibration
+    uv run --group fit python -m tools.fit_changes           fits it, writes the model and its calibration
     uv run python -m tools.fit_changes --check FILE ...      measures the committed one on lives that nothing was fitted on
 
-Logistic regression with a quadratic penalty by Newton's method, as in ``tools/fit_gate.py``; lives are held out whole.
+Logistic regression with a quadratic penalty by Newton's method, and small networks, as in ``tools/fit_gate.py``; lives are held out whole.
+The networks are fitted on the output of regressions that did not see that life.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import json
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tools.fit_gate import DIALOGUES, fitted
+from tools.fit_gate import DIALOGUES, fitted, levelled_networks
 
 from hybrid_memory.changes.pairs import (
     CALIBRATION,
@@ -32,9 +33,12 @@ from hybrid_memory.changes.pairs import (
     ChangeModel,
     Statement,
     Usual,
+    chosen,
     features_alone,
     load_changes,
     pair_features,
+    read_features,
+    read_in_context,
 )
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.embedding.universal import UniversalEmbedder
@@ -50,9 +54,10 @@ STREAMS = Path(__file__).with_name("streams")
 CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
+HIDDEN, ROUNDS = 32, 8
 CORRECTED, HINTED = 0.5, 0.7
 """Precision, in dialogues, of what is shown behind a correction that likely changed it, and of what a writer hears of."""
-LINKED = 0.5
+LINKED = 0.4
 """Chance from which on an earlier statement is shown behind one that is no correction (decision 0125)."""
 Array = NDArray[np.float64]
 
@@ -145,7 +150,15 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
     found = []
     nothing = np.zeros(1, np.float32)
     watcher = _Watcher(
-        alone=nothing, pair=nothing, means=nothing, scales=nothing, corrected=1.0, linked=1.0, hinted=1.0
+        alone=nothing,
+        pair=nothing,
+        means=nothing,
+        scales=nothing,
+        networks={},
+        in_context=read_in_context,
+        corrected=1.0,
+        linked=1.0,
+        hinted=1.0,
     )
     for life, told in lives.items():
         clock = FakeClock(told[0].at)
@@ -171,7 +184,35 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
 
 
 def fit(examples: Sequence[Example]) -> ChangeModel:
-    """Return the model that some examples teach; its threshold is set later."""
+    """Return the model that some examples teach; its thresholds are set later."""
+    regressions = _regressions(examples)
+    rows, wanted = [], []
+    fold = _folds(examples)
+    for held in sorted(set(fold.tolist())):
+        others = _regressions([one for one, of in zip(examples, fold, strict=True) if of != held])
+        for one in (one for one, of in zip(examples, fold, strict=True) if of == held and one.earlier):
+            seen, odds = others.regressed(one.new, one.earlier, one.rarity, one.usual)
+            read = chosen(1 / (1 + np.exp(-odds)))
+            if len(read):
+                context = _read([one.earlier[at].text for at in read], one.new.text)
+                rows.append(read_features(seen[read], odds[read], context))
+                wanted += [float(one.how[at] in CHANGES) for at in read]
+    networks = levelled_networks(np.concatenate(rows).astype(np.float64), np.array(wanted), HIDDEN, ROUNDS)
+    return replace(regressions, networks=networks)
+
+
+_seen: dict[tuple[str, str], NDArray[np.float32]] = {}
+
+
+def _read(earlier: Sequence[str], new: str) -> NDArray[np.float32]:
+    """Return what `read_in_context` does; the same pair is asked for in each fold."""
+    missing = [one for one in earlier if (one, new) not in _seen]
+    if missing:
+        _seen.update(zip(((one, new) for one in missing), read_in_context(missing, new), strict=True))
+    return np.array([_seen[one, new] for one in earlier])
+
+
+def _regressions(examples: Sequence[Example]) -> ChangeModel:
     rows = np.array([features_alone(one.new) for one in examples], np.float64)
     changes = np.array([float(one.wanted > 0) for one in examples])
     repeats = np.array([float("same" in one.how) for one in examples])
@@ -184,7 +225,12 @@ def fit(examples: Sequence[Example]) -> ChangeModel:
     weights = fitted(((pairs - means) / scales).astype(np.float64), wanted, PENALTY_PAIR)
     arrays = (one.astype(np.float32) for one in (alone, weights, means, scales))
     return ChangeModel(
-        **dict(zip(("alone", "pair", "means", "scales"), arrays, strict=True)), corrected=1.0, linked=1.0, hinted=1.0
+        **dict(zip(("alone", "pair", "means", "scales"), arrays, strict=True)),
+        networks={},
+        in_context=_read,
+        corrected=1.0,
+        linked=1.0,
+        hinted=1.0,
     )
 
 
@@ -291,7 +337,15 @@ def main() -> None:
             if (inside := (every >= low / 10) & (every < (low + 1) / 10)).any()
         },
     }
-    np.savez(MODEL, alone=model.alone.astype(np.float16), pair=model.pair, means=model.means, scales=model.scales)
+    networks = {name: one.astype(np.float16) for name, one in model.networks.items()}
+    np.savez(
+        MODEL,
+        alone=model.alone.astype(np.float16),
+        pair=model.pair,
+        means=model.means,
+        scales=model.scales,
+        **networks,
+    )
     CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")
     print(CALIBRATION.read_text(encoding="utf-8"))
 

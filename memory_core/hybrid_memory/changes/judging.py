@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.changes.pairs import ChangeModel, Statement, Usual
+from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def likely_changes(
         session=prepared.session,
     )
     near = earlier_statements(index, fetch, new, now)
-    chances = model.judged(new, near.statements, near.rarity, near.usual)
+    try:
+        chances = model.judged(new, near.statements, near.rarity, near.usual)
+    except EmbedderUnavailable:  # a damaged installation; the write matters more
+        return []
     least = model.corrected if request.corrects else model.linked
     likely = [
         LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)

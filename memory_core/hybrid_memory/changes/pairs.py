@@ -1,9 +1,10 @@
 """How likely a new statement changes an earlier one ("standup is on Mondays" - "it's on Thursdays now"). Deterministic.
 
-Two logistic regressions. The first reads the new statement alone: does it sound like a change, or like a repetition? The second reads
-it alongside the earlier statements that are nearest to it: likeness, rare words in common, figures, names, time and conversation. No word
-is listed. ``tools/fit_changes.py`` fits both on the lives in ``tools/dialogues`` and writes their calibration: of pairs that get a
-chance of p, about p are changes.
+Two logistic regressions choose. The first reads the new statement alone: does it sound like a change, or like a repetition? The second
+reads it alongside the earlier statements that are nearest to it: likeness, rare words in common, figures, names, time and conversation.
+Small networks then decide on the likeliest; they also see what a transformer makes of the new statement when it reads it behind the
+earlier one. No word is listed. ``tools/fit_changes.py`` fits all on the lives in ``tools/dialogues`` and ``tools/streams`` and
+writes their calibration: of pairs that get a chance of p, about p are changes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -20,6 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybrid_memory.capture.gate import NETWORK, mean_chance
+from hybrid_memory.embedding.contextual import load_contextual
+from hybrid_memory.embedding.unigram import END
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -28,6 +32,12 @@ if TYPE_CHECKING:
 MODEL = Path(__file__).with_name("data") / "changes.npz"
 CALIBRATION = MODEL.with_suffix(".json")
 
+LEAST = 0.05
+"""Chance, by the regressions alone, from which on an earlier statement is read alongside the new one; reading takes milliseconds."""
+MOST_READ = 3
+"""Earlier statements that are read."""
+
+_MOST_PIECES = 80  # of a statement that is read; the words that tell a change come early
 _VECTOR_WEIGHT = 3.0  # so that the penalty of the fit weighs a vector as it does the shape
 _MOST_WORDS = 20  # of a statement; what is longer counts as long
 _MOST_RARITY = 3.0
@@ -54,17 +64,20 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeModel:
-    """The weights of both regressions; the last row of each is constant.
+    """The weights of two regressions (the last row of each is the constant) and of the ``networks`` (`mean_chance`).
 
     ``alone`` has a column for "changes something" and one for "says it again"; ``pair`` reads the features of a pair minus ``means``,
-    divided by ``scales``. From ``linked`` on the later statement is shown before the earlier one, of what says that it puts something right
-    from ``corrected`` on; from ``hinted`` on the writer hears of it.
+    divided by ``scales``. ``in_context`` gives (pairs, values) float32 for earlier statements and the new one (`read_in_context`). From
+    ``linked`` on the later statement is shown before the earlier one, of what says that it puts something right from ``corrected`` on; from
+    ``hinted`` on the writer hears of it.
     """
 
     alone: NDArray[np.float32]
     pair: NDArray[np.float32]
     means: NDArray[np.float32]
     scales: NDArray[np.float32]
+    networks: Mapping[str, NDArray[np.float32]]
+    in_context: Callable[[Sequence[str], str], NDArray[np.float32]]
     corrected: float
     linked: float
     hinted: float
@@ -72,19 +85,62 @@ class ChangeModel:
     def judged(
         self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], usual: Usual
     ) -> list[float]:
-        """Return for each earlier statement the chance (0..1) that the new one changes it.
+        """Return for each earlier statement the chance (0..1) that the new one changes it; `LEAST` at most for what is not read.
 
         ``earlier`` are those nearest to it by vector and words; ``rarity`` tells of a term how few memories hold it, 0..1.
         """
         if not earlier:
             return []
+        rows, odds = self.regressed(new, earlier, rarity, usual)
+        chances = _chances(odds)
+        read = chosen(chances)
+        chances = np.minimum(chances, np.float32(LEAST))
+        if len(read):
+            seen = self.in_context([earlier[at].text for at in read], new.text)
+            chances[read] = mean_chance(read_features(rows[read], odds[read], seen), self.networks)
+        return [float(one) for one in chances]
+
+    def regressed(
+        self, new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], usual: Usual
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what the second regression reads of each pair, and its log odds."""
         rows = (pair_features(new, earlier, rarity, usual, self.sounds_like(new)) - self.means) / self.scales
-        return [float(one) for one in _chances(rows @ self.pair[:-1] + self.pair[-1])]
+        return rows, rows @ self.pair[:-1] + self.pair[-1]
 
     def sounds_like(self, new: Statement) -> tuple[float, float]:
         """Return the log odds, a third of them, that a statement read alone changes something, and that it repeats something."""
         odds = np.clip(features_alone(new) @ self.alone[:-1] + self.alone[-1], -9, 9) / 3
         return float(odds[0]), float(odds[1])
+
+
+def chosen(chances: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Return the places of the earlier statements that are read, by the chances that the regressions give."""
+    likeliest = np.argsort(-chances, kind="stable")[:MOST_READ]
+    found: NDArray[np.intp] = likeliest[chances[likeliest] >= LEAST]
+    return found
+
+
+def read_features(
+    rows: NDArray[np.float32], odds: NDArray[np.float32], seen: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return (pairs, features) float32: what the networks see."""
+    return np.concatenate((rows, odds[:, None], seen), axis=1, dtype=np.float32)
+
+
+def read_in_context(earlier: Sequence[str], new: str) -> NDArray[np.float32]:
+    """Return (earlier statements, values) float32: the mean of what is seen at the pieces of a new statement, read behind an earlier one.
+
+    Raises:
+        EmbedderUnavailable: a file of the installation cannot be read.
+    """
+    reader = load_contextual()
+    last = reader.pieces(new)[:_MOST_PIECES]
+    texts = [[*reader.pieces(one)[:_MOST_PIECES], END, END, *last] for one in earlier]
+    found = np.zeros((len(texts), reader.seen), np.float32)
+    if last:
+        for at, states in enumerate(reader.states(texts)):
+            found[at] = states[-len(last) :].mean(0)
+    return found
 
 
 def features_alone(new: Statement) -> NDArray[np.float32]:
@@ -163,9 +219,14 @@ def pair_features(
 def load_changes() -> ChangeModel:
     """Return the fitted model."""
     with np.load(MODEL, allow_pickle=False) as held:
-        arrays = {name: held[name].astype(np.float32) for name in ("alone", "pair", "means", "scales")}
+        arrays = {name: held[name].astype(np.float32) for name in held.files}
     told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
-    return ChangeModel(**arrays, **{name: told[name] for name in ("corrected", "linked", "hinted")})
+    return ChangeModel(
+        **{name: arrays[name] for name in ("alone", "pair", "means", "scales")},
+        networks={name: arrays[name] for name in NETWORK},
+        in_context=read_in_context,
+        **{name: told[name] for name in ("corrected", "linked", "hinted")},
+    )
 
 
 def _chances(odds: NDArray[np.float32]) -> NDArray[np.float32]:
