@@ -147,7 +147,7 @@ def importing(folder: Path) -> dict[str, Figure]:
     export = folder / "export.zip"
     texts = [
         json.loads(line)
-        for file in sorted((_DATA / "dialogues").glob("*.jsonl"))
+        for file in sorted((_DATA / "dialogues").glob("check[-2]*.jsonl"))
         for line in file.open(encoding="utf-8")
     ]
     with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:

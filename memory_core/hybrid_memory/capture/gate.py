@@ -1,7 +1,7 @@
 """How likely a person's sentence is worth keeping, by a small model that was fitted on dialogues. Deterministic.
 
 Small networks over what the multilingual encoder makes of the sentence and of its message, over what a transformer makes of its pieces
-in the message, and over their shape; no word is listed.
+in the message, as it was published and with its last layers adapted to this, and over their shape; no word is listed.
 ``tools/fit_gate.py`` fits it and writes its calibration: of what it gives a chance of p, about p were marked as worth keeping.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.capture.sentences import Sentence
-    from hybrid_memory.embedding.contextual import ContextualEncoder
+    from hybrid_memory.embedding.contextual import ContextualEncoder, Layers
 
 Told = tuple[Sequence["Sentence"], str]
 """The sentences of a message that are judged, and the message."""
@@ -61,7 +61,12 @@ class JudgedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The model: ``networks`` give the chance (`mean_chance`), a column of ``kinds`` each of `KINDS`; its last row is constant.
+    """The model: ``networks`` and ``adapted`` give the chance (`mean_chance`).
+
+    A column of ``kinds`` gives the odds of each of `KINDS`; its last row is constant.
+
+    ``in_context`` gives what is seen two ways (`sentences_in_context`): by the layers as they are, and by adapted ones, which only
+    ``adapted`` reads.
 
     From ``threshold`` on a sentence is kept, from ``strict`` on in a message that may hold somebody else's words. ``pasted`` are the
     networks for that chance of a message, which counts from ``others`` on; from ``pasted_from`` on nothing of it is kept.
@@ -70,6 +75,7 @@ class Gate:
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
     in_context: Callable[[Sequence[Told]], list[NDArray[np.float32]]]
     networks: Mapping[str, NDArray[np.float32]]
+    adapted: Mapping[str, NDArray[np.float32]]
     kinds: NDArray[np.float32]
     pasted: Mapping[str, NDArray[np.float32]]
     threshold: float
@@ -88,16 +94,16 @@ class Gate:
         for (sentences, message), seen in zip(messages, self.in_context(messages), strict=True):
             own = rows[start : start + len(sentences) + 1]
             start += len(own)
-            judged = self._judged(features(sentences, message, own, seen)) if sentences else ()
-            found.append(JudgedMessage(judged, self._threshold(message, own[-1], seen[-1])))
+            judged = self._judged(*(features(sentences, message, own, one) for one in seen)) if sentences else ()
+            found.append(JudgedMessage(judged, self._threshold(message, own[-1], seen[0, -1])))
         return found
 
-    def _judged(self, rows: NDArray[np.float32]) -> tuple[Judged, ...]:
+    def _judged(self, rows: NDArray[np.float32], adapted: NDArray[np.float32]) -> tuple[Judged, ...]:
         import numpy as np
 
         scores = rows @ self.kinds[:-1] + self.kinds[-1]
         kinds = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
-        chances = mean_chance(rows, self.networks)
+        chances = (mean_chance(rows, self.networks) + mean_chance(adapted, self.adapted)) / 2
         return tuple(Judged(float(chance), _kind(one)) for chance, one in zip(chances, kinds, strict=True))
 
     def _threshold(self, message: str, row: NDArray[np.float32], seen: NDArray[np.float32]) -> float:
@@ -128,7 +134,7 @@ def features(
 ) -> NDArray[np.float32]:
     """Return (sentences, features) float32: what the model sees of the sentences of a message, of which there is one at least.
 
-    ``rows`` are the encoder's, of each sentence and of the message, ``seen`` those of `sentences_in_context`.
+    ``rows`` are the encoder's, of each sentence and of the message, ``seen`` those of one way in `sentences_in_context`.
     """
     import numpy as np
 
@@ -139,8 +145,10 @@ def features(
     return found
 
 
-def sentences_in_context(messages: Sequence[Told], encoder: ContextualEncoder) -> list[NDArray[np.float32]]:
-    """Return of each message (sentences + 1, values) float32: the mean of what the encoder sees at each sentence's pieces, and at all.
+def sentences_in_context(
+    messages: Sequence[Told], encoder: ContextualEncoder, ways: Sequence[Layers]
+) -> list[NDArray[np.float32]]:
+    """Return of each message (ways, sentences + 1, values) float32: the mean of what is seen at each sentence's pieces, and at all.
 
     A sentence is read in its message. One that is not there as it was written, or lies past `READ` characters or the pieces that the
     encoder sees, is read alone.
@@ -148,30 +156,33 @@ def sentences_in_context(messages: Sequence[Told], encoder: ContextualEncoder) -
     found: list[NDArray[np.float32]] = []
     # What is seen at each piece of all of them would take much memory.
     for start in range(0, len(messages), _READ_TOGETHER):
-        found += _in_context(messages[start : start + _READ_TOGETHER], encoder)
+        found += _in_context(messages[start : start + _READ_TOGETHER], encoder, ways)
     return found
 
 
-def _in_context(messages: Sequence[Told], encoder: ContextualEncoder) -> list[NDArray[np.float32]]:
+def _in_context(
+    messages: Sequence[Told], encoder: ContextualEncoder, ways: Sequence[Layers]
+) -> list[NDArray[np.float32]]:
     import numpy as np
 
     texts: list[list[int]] = []
-    places = [_read_into(texts, sentences, message[:READ], encoder) for sentences, message in messages]
-    states = encoder.states(texts)
+    places = [read_into(texts, sentences, message, encoder) for sentences, message in messages]
+    states = encoder.states_by(texts, ways)
     found = []
     for own in places:
-        rows = np.zeros((len(own), encoder.seen), np.float32)
+        rows = np.zeros((len(ways), len(own), encoder.seen), np.float32)
         for at, (text, start, end) in enumerate(own):
             if end > start:
-                rows[at] = states[text][start:end].mean(0)
+                rows[:, at] = states[text][:, start:end].mean(1)
         found.append(rows)
     return found
 
 
-def _read_into(
+def read_into(
     texts: list[list[int]], sentences: Sequence[Sentence], message: str, encoder: ContextualEncoder
 ) -> list[tuple[int, int, int]]:
     """Add the texts, in pieces, in which the sentences of a message are read; return of each sentence, and of the message, where it is."""
+    message = message[:READ]
     whole: list[int] = []
     alone: list[list[int]] = []
     places: list[tuple[int, int, int]] = []
@@ -235,12 +246,15 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     from hybrid_memory.embedding.contextual import load_contextual
 
     arrays, told = _fitted()
+    encoder = load_contextual()
+    ways = (encoder.last, encoder.adapted(_named(arrays, ADAPTER)))
     return Gate(
         vectors=vectors,
-        in_context=partial(sentences_in_context, encoder=load_contextual()),
+        in_context=partial(sentences_in_context, encoder=encoder, ways=ways),
         networks={name: arrays[name] for name in NETWORK},
+        adapted=_named(arrays, ADAPTED),
         kinds=arrays["kinds"],
-        pasted={name: arrays[f"{PASTED}{name}"] for name in NETWORK},
+        pasted=_named(arrays, PASTED),
         threshold=told["threshold"],
         strict=told["strict"],
         others=told["others"],
@@ -248,8 +262,8 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     )
 
 
-PASTED = "pasted_"
-"""How the names of the arrays begin that tell pastes."""
+PASTED, ADAPTED, ADAPTER = "pasted_", "adapted_", "adapter_"
+"""How the names of the arrays begin that tell pastes, read adapted layers, and adapt them."""
 NETWORK = ("inner", "inner_bias", "outer", "outer_bias")
 """The names of the arrays of `mean_chance`."""
 
@@ -261,6 +275,10 @@ def _fitted() -> tuple[Mapping[str, NDArray[np.float32]], Mapping[str, float]]:
     with np.load(MODEL, allow_pickle=False) as held:
         arrays = {name: held[name].astype(np.float32) for name in held.files}
     return arrays, json.loads(CALIBRATION.read_text(encoding="utf-8"))
+
+
+def _named(arrays: Mapping[str, NDArray[np.float32]], beginning: str) -> dict[str, NDArray[np.float32]]:
+    return {name.removeprefix(beginning): one for name, one in arrays.items() if name.startswith(beginning)}
 
 
 def _kind(chances: NDArray[np.float32]) -> StatementKind:

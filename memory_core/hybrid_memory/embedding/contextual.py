@@ -28,6 +28,8 @@ WIDTH = 384
 _INNER = 1_536
 READ_AFTER = (6, 8)
 """After which layers the states are read; the last of them is the last that runs."""
+ADAPTED_AFTER = 5
+"""The layers behind this one may be adapted to what a model judges."""
 SEEN = WIDTH * len(READ_AFTER)
 """Values that are seen at a piece."""
 MOST_PIECES = 400  # of a text; what follows is not seen
@@ -52,6 +54,7 @@ _EPS = 1e-12
 _BATCH_PIECES = 512
 
 Floats = NDArray[np.float32]
+Layers = Sequence[Mapping[str, Floats]]
 
 
 class ContextualEncoder:
@@ -65,10 +68,11 @@ class ContextualEncoder:
         self._table, self._table_scale = arrays["table"], arrays["table_scale"]
         self._places = arrays["places"].astype(np.float32)
         self._gain, self._shift = arrays["first"]
-        self._layers = [
+        layers = [
             _layer(values, scales, vectors)
             for values, scales, vectors in zip(arrays["layers"], arrays["layer_scales"], arrays["vectors"], strict=True)
         ]
+        self._first, self.last = layers[:ADAPTED_AFTER], layers[ADAPTED_AFTER:]
 
     def pieces(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces."""
@@ -76,30 +80,53 @@ class ContextualEncoder:
 
     def states(self, texts: Sequence[Sequence[int]]) -> list[Floats]:
         """Return of each text, given by its pieces, (pieces, `SEEN`): what is seen at each; at those past `MOST_PIECES` nothing."""
+        return [one[0] for one in self.states_by(texts, [self.last])]
+
+    def states_by(self, texts: Sequence[Sequence[int]], ways: Sequence[Layers]) -> list[Floats]:
+        """Return of each text (ways, pieces, `SEEN`): what `states` does, by several versions of the last layers."""
         found: list[Floats] = []
         for some in _batches(texts):
-            found += self._run(some)
+            rows, spans = self._begun(some)
+            seen = [_seen_by(layers, rows, spans) for layers in ways]
+            for text, (start, end) in zip(some, spans, strict=True):
+                own = np.zeros((len(ways), len(text), SEEN), np.float32)
+                for at, one in enumerate(seen):
+                    own[at, : end - start - 2] = one[start + 1 : end - 1]
+                found.append(own)
         return found
 
-    def _run(self, texts: Sequence[Sequence[int]]) -> list[Floats]:
+    def adapted(self, adapter: Mapping[str, Floats]) -> Layers:
+        """Return the last layers with low-rank matrices added (Hu et al., 2021, https://arxiv.org/abs/2106.09685).
+
+        Of each matrix NAME of a layer (``SHAPES``), ``NAME_in`` is (layers, rank, values in) and ``NAME_out`` (layers, values out, rank).
+        """
+        return [
+            {
+                **layer,
+                **{name: layer[name] + (adapter[f"{name}_out"][at] @ adapter[f"{name}_in"][at]).T for name in SHAPES},
+            }
+            for at, layer in enumerate(self.last)
+        ]
+
+    def begun(self, texts: Sequence[Sequence[int]]) -> list[Floats]:
+        """Return of each text (pieces + 2, `WIDTH`): the states that the last layers start from, with its begin and end."""
+        found: list[Floats] = []
+        for some in _batches(texts):
+            rows, spans = self._begun(some)
+            found += [rows[start:end] for start, end in spans]
+        return found
+
+    def _begun(self, texts: Sequence[Sequence[int]]) -> tuple[Floats, list[tuple[int, int]]]:
+        """Return the states of some texts behind each other, and from where to where each goes."""
         whole = [[BEGIN, *text[:MOST_PIECES], END] for text in texts]
         ends = np.cumsum([len(one) for one in whole])
         spans = list(zip((ends - [len(one) for one in whole]).tolist(), ends.tolist(), strict=True))
         rows = self._rows(np.array([piece for one in whole for piece in one]))
         rows += np.concatenate([self._places[: len(one)] for one in whole])
         rows = _levelled(rows, self._gain, self._shift)
-        read = []
-        for number, layer in enumerate(self._layers, 1):
+        for layer in self._first:
             rows = _through(layer, rows, spans)
-            if number in READ_AFTER:
-                read.append(rows)
-        seen = np.concatenate(read, axis=1)
-        found = []
-        for text, (start, end) in zip(texts, spans, strict=True):
-            own = np.zeros((len(text), SEEN), np.float32)
-            own[: end - start - 2] = seen[start + 1 : end - 1]
-            found.append(own)
-        return found
+        return rows, spans
 
     def _rows(self, pieces: NDArray[np.intp]) -> Floats:
         return _floats(self._table[pieces], self._table_scale[pieces]).reshape(len(pieces), WIDTH)
@@ -162,6 +189,16 @@ def _floats(values: NDArray[np.uint8], scales: NDArray[np.float16]) -> Floats:
     whole -= 8
     whole *= scales.astype(np.float32)[..., None]
     return whole
+
+
+def _seen_by(layers: Layers, rows: Floats, spans: Sequence[tuple[int, int]]) -> Floats:
+    """Return what the last layers make of the states that they start from, (rows, `SEEN`)."""
+    read = []
+    for number, layer in enumerate(layers, ADAPTED_AFTER + 1):
+        rows = _through(layer, rows, spans)
+        if number in READ_AFTER:
+            read.append(rows)
+    return np.concatenate(read, axis=1)
 
 
 def _through(layer: Mapping[str, Floats], rows: Floats, spans: Sequence[tuple[int, int]]) -> Floats:

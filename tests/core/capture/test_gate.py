@@ -42,14 +42,15 @@ def always(chance, features):
     }
 
 
-def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2):
+def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2, adapted=None):
     """A gate that gives each sentence one chance, and each message one of being pasted."""
     kinds = np.zeros((2 + 14 + 1 + 1, 3), np.float32)
     kinds[-1] = -5
     return Gate(
         vectors=lambda texts: np.zeros((len(texts), 1)),
-        in_context=lambda messages: [np.zeros((len(own) + 1, 1)) for own, _ in messages],
+        in_context=lambda messages: [np.zeros((2, len(own) + 1, 1)) for own, _ in messages],
         networks=always(chance, 2 + 14 + 1),
+        adapted=always(chance if adapted is None else adapted, 2 + 14 + 1),
         kinds=kinds,
         pasted=always(pasted, 1 + 21 + 1),
         threshold=threshold,
@@ -100,6 +101,12 @@ def test_what_is_likely_enough_is_kept_as_it_was_said():
 
 def test_what_is_less_likely_is_not_kept():
     assert kept("the kiln only fires on Thursdays", sure_of(0.5)) == []
+
+
+def test_the_chance_is_the_mean_of_both_ways_to_read():
+    text = "the kiln only fires on Thursdays"
+    assert kept(text, sure_of(0.9, adapted=0.4)) == [text]
+    assert kept(text, sure_of(0.9, adapted=0.2)) == []
 
 
 def test_what_may_be_somebody_elses_has_to_be_surer():

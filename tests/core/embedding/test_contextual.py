@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hybrid_memory.capture.gate import READ, sentences_in_context
 from hybrid_memory.capture.sentences import sentence_of
 from hybrid_memory.embedding import contextual
-from hybrid_memory.embedding.contextual import MOST_PIECES, SEEN, load_contextual
+from hybrid_memory.embedding.contextual import MOST_PIECES, SEEN, SHAPES, load_contextual
 from hybrid_memory.errors import EmbedderUnavailable
 
 DATA = Path(__file__).parents[2] / "data" / "contextual"
@@ -28,6 +28,21 @@ def encoder():
 
 def seen(encoder, text):
     return encoder.states([encoder.pieces(text)])[0]
+
+
+def read(encoder, own, message):
+    """What is seen at each sentence, and at all, by the layers as they are."""
+    return sentences_in_context([(own, message)], encoder, [encoder.last])[0][0]
+
+
+def adapter_of(encoder, factor):
+    """An adapter that adds to each matrix a product of small numbers."""
+    draws = np.random.default_rng(0)
+    sides = {}
+    for name, (out, width) in SHAPES.items():
+        sides[f"{name}_in"] = draws.normal(0, 0.1, (len(encoder.last), 2, width)).astype(np.float32)
+        sides[f"{name}_out"] = factor * draws.normal(0, 0.1, (len(encoder.last), out, 2)).astype(np.float32)
+    return sides
 
 
 @pytest.mark.parametrize("one", RECORDED, ids=range(len(RECORDED)))
@@ -63,7 +78,7 @@ def test_what_comes_after_many_pieces_is_not_seen(encoder):
 def test_a_sentence_is_read_in_its_message(encoder):
     own = [sentence_of("it's on Thursdays")]
     here, there = (
-        sentences_in_context([(own, f"{before}it's on Thursdays")], encoder)[0][0]
+        read(encoder, own, f"{before}it's on Thursdays")[0]
         for before in ("Our swimming course has a new teacher. ", "")
     )
     assert np.abs(here - there).max() > 0.1
@@ -71,23 +86,42 @@ def test_a_sentence_is_read_in_its_message(encoder):
 
 def test_a_sentence_far_down_in_a_message_is_read_alone(encoder):
     own = [sentence_of("it's on Thursdays")]
-    far, alone = (
-        sentences_in_context([(own, f"{before}it's on Thursdays")], encoder)[0][0] for before in ("so " * READ, "")
-    )
+    far, alone = (read(encoder, own, f"{before}it's on Thursdays")[0] for before in ("so " * READ, ""))
     assert np.allclose(far, alone, atol=1e-3)
 
 
 def test_a_message_without_a_sentence_is_read_as_a_whole(encoder):
-    (rows,) = sentences_in_context([((), "what does that mean?")], encoder)
+    rows = read(encoder, (), "what does that mean?")
     assert rows.shape == (1, SEEN)
     assert rows.any()
 
 
 def test_a_sentence_behind_many_pieces_is_read_alone(encoder):
     own = [sentence_of("我对花生过敏")]
-    (far,) = sentences_in_context([(own, "好" * 550 + "。我对花生过敏")], encoder)
-    (alone,) = sentences_in_context([(own, "我对花生过敏")], encoder)
+    far = read(encoder, own, "好" * 550 + "。我对花生过敏")
+    alone = read(encoder, own, "我对花生过敏")
     assert np.allclose(far[0], alone[0], atol=1e-3)
+
+
+def test_an_adapter_of_nothing_leaves_what_is_seen(encoder):
+    ways = [encoder.last, encoder.adapted(adapter_of(encoder, 0))]
+    (plain, adapted) = encoder.states_by([encoder.pieces("it's on Thursdays")], ways)[0]
+    assert np.allclose(plain, adapted, atol=1e-5)
+
+
+def test_adapted_layers_see_something_else_and_leave_the_others_as_they_are(encoder):
+    pieces = [encoder.pieces("it's on Thursdays")]
+    before = encoder.states(pieces)[0]
+    plain, adapted = encoder.states_by(pieces, [encoder.last, encoder.adapted(adapter_of(encoder, 1))])[0]
+    assert np.abs(plain - adapted).max() > 0.1
+    assert np.array_equal(plain, before)
+
+
+def test_an_adapter_adds_the_product_of_its_matrices(encoder):
+    adapter = adapter_of(encoder, 1)
+    layers = encoder.adapted(adapter)
+    added = layers[1]["wide"] - encoder.last[1]["wide"]
+    assert np.allclose(added.T, adapter["wide_out"][1] @ adapter["wide_in"][1], atol=1e-5)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half"], ids=["empty", "half"])
