@@ -147,6 +147,7 @@ def importing(folder: Path) -> dict[str, Figure]:
     export = folder / "export.zip"
     texts = [
         json.loads(line)
+        # the sets with which the published figure was measured
         for file in sorted((_DATA / "dialogues").glob("check[-2]*.jsonl"))
         for line in file.open(encoding="utf-8")
     ]

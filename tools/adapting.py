@@ -6,7 +6,7 @@ states next to the sentence vectors; all other weights stay as published.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from hybrid_memory.capture.gate import Told, read_into
 from hybrid_memory.embedding.contextual import (
     ADAPTED_AFTER,
+    EPS,
+    HEADS,
     MOST_PIECES,
     READ_AFTER,
     SEEN,
@@ -25,7 +27,7 @@ from hybrid_memory.embedding.contextual import (
     Floats,
 )
 
-# Chosen on the dialogues to check that had been looked at before.
+# Chosen on `check-*` and `check2-*` of tests/data/dialogues.
 RANK, HIDDEN, PASSES = 16, 64, 3
 SCALE = 2.0  # of what the low-rank matrices add
 RATE, NETWORK_RATE, WARMING = 1.5e-3, 1e-3, 0.06
@@ -35,7 +37,6 @@ CONTEXT_WEIGHT = 0.3
 """How much what is seen in context is weighed, as in ``tools/fit_gate.py``."""
 _TOGETHER, _MOST_TOGETHER = 24, 3_000  # texts, and their pieces, of one step
 _LOOKED_AT = 60  # steps' worth of texts, for the level of the states
-_HEADS = 12
 
 Tensors = dict[str, torch.Tensor]
 Place = tuple[int, int, int, int]
@@ -72,15 +73,17 @@ def adapt(
     draws = np.random.default_rng(0)
     learner = _Learner(encoder, others.shape[1])
     places = [one for one in taught.places if of[one[0]]]
-    learner.level([step for step, _ in zip(_steps(taught, places, draws), range(_LOOKED_AT), strict=False)])
+    sentences = _by_text(places)
+    learner.level([_step(taught, texts, sentences) for texts in _groups(taught, sentences, draws)[:_LOOKED_AT]])
     optimiser = torch.optim.AdamW(
         [
             {"params": list(learner.low.values()), "lr": RATE, "weight_decay": 0.0},
             {"params": list(learner.network.values()), "lr": NETWORK_RATE, "weight_decay": DECAY},
         ]
     )
-    steps = [step for _ in range(PASSES) for step in _steps(taught, places, draws)]
-    for number, (rows, mask, spans, numbers) in enumerate(steps):
+    steps = [texts for _ in range(PASSES) for texts in _groups(taught, sentences, draws)]
+    for number, texts in enumerate(steps):
+        rows, mask, spans, numbers = _step(taught, texts, sentences)
         share = min(1.0, number / (WARMING * len(steps))) * max(0.02, 1 - number / len(steps))
         optimiser.param_groups[0]["lr"] = RATE * share
         optimiser.param_groups[1]["lr"] = NETWORK_RATE * max(share, 0.05)
@@ -154,7 +157,7 @@ class _Learner:
     def _through(self, at: int, rows: torch.Tensor, mask: torch.Tensor, dropped: float) -> torch.Tensor:
         layer, functional = self._layers[at], torch.nn.functional
         texts, length, _ = rows.shape
-        mixed = (self._times(at, "qkv", rows) + layer["qkv_bias"]).view(texts, length, 3, _HEADS, WIDTH // _HEADS)
+        mixed = (self._times(at, "qkv", rows) + layer["qkv_bias"]).view(texts, length, 3, HEADS, WIDTH // HEADS)
         query, key, value = mixed.permute(2, 0, 3, 1, 4)
         attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         attended = attended.transpose(1, 2).reshape(texts, length, WIDTH)
@@ -170,18 +173,22 @@ class _Learner:
 
     @staticmethod
     def _levelled(rows: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.layer_norm(rows, (WIDTH,), gain, shift, 1e-12)
+        return torch.nn.functional.layer_norm(rows, (WIDTH,), gain, shift, EPS)
 
 
 _Step = tuple[Floats, NDArray[np.bool_], list[tuple[int, int, int]], list[int]]
 """Texts of about one length: their states, which of them are there, the sentences in them, and the numbers of these."""
 
 
-def _steps(taught: Lesson, places: Sequence[Place], draws: np.random.Generator) -> Iterator[_Step]:
-    """Yield all texts once, in a drawn order, those of about one length together."""
-    sentences: dict[int, list[Place]] = {}
+def _by_text(places: Sequence[Place]) -> dict[int, list[Place]]:
+    found: dict[int, list[Place]] = {}
     for one in places:
-        sentences.setdefault(one[1], []).append(one)
+        found.setdefault(one[1], []).append(one)
+    return found
+
+
+def _groups(taught: Lesson, sentences: Mapping[int, Sequence[Place]], draws: np.random.Generator) -> list[list[int]]:
+    """Return all texts once, those of about one length together, in a drawn order."""
     lengths = {text: len(taught.begun[text]) for text in sentences}
     order = sorted(lengths, key=lambda text: lengths[text] + draws.uniform(-4, 4))
     groups: list[list[int]] = [[]]
@@ -189,19 +196,17 @@ def _steps(taught: Lesson, places: Sequence[Place], draws: np.random.Generator) 
         if len(groups[-1]) >= _TOGETHER or (len(groups[-1]) + 1) * lengths[text] > _MOST_TOGETHER:
             groups.append([])
         groups[-1].append(text)
-    for at in draws.permutation(len(groups)):
-        yield _step(taught, groups[at], sentences, lengths)
+    return [groups[at] for at in draws.permutation(len(groups))]
 
 
-def _step(
-    taught: Lesson, texts: Sequence[int], sentences: Mapping[int, Sequence[Place]], lengths: Mapping[int, int]
-) -> _Step:
-    longest = max(lengths[text] for text in texts)
+def _step(taught: Lesson, texts: Sequence[int], sentences: Mapping[int, Sequence[Place]]) -> _Step:
+    lengths = [len(taught.begun[text]) for text in texts]
+    longest = max(lengths)
     rows = np.zeros((len(texts), longest, WIDTH), np.float32)
     mask = np.zeros((len(texts), 1, 1, longest), bool)
     spans, numbers = [], []
     for at, text in enumerate(texts):
-        rows[at, : lengths[text]], mask[at, ..., : lengths[text]] = taught.begun[text], True
+        rows[at, : lengths[at]], mask[at, ..., : lengths[at]] = taught.begun[text], True
         for number, _, start, end in sentences[text]:
             spans.append((at, start, end))
             numbers.append(number)

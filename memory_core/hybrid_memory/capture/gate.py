@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.others_words import holds_others_words, signs_of_others_words
+from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ READ = 600
 
 _SENTENCE_WEIGHT, _MESSAGE_WEIGHT = 3.0, 2.0  # so that the penalty of the fit weighs them as it does the shape
 _LONG = 400  # characters
-_READ_TOGETHER = 64  # messages
+_READ_TOGETHER = 32  # messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class JudgedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The model: ``networks`` and ``adapted`` give the chance (`mean_chance`).
+    """The model. The chance is the mean of what ``networks`` and ``adapted`` give (`mean_chance`).
 
     A column of ``kinds`` gives the odds of each of `KINDS`; its last row is constant.
 
@@ -245,40 +247,71 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     """
     from hybrid_memory.embedding.contextual import load_contextual
 
-    arrays, told = _fitted()
-    encoder = load_contextual()
-    ways = (encoder.last, encoder.adapted(_named(arrays, ADAPTER)))
+    model = _fitted()
     return Gate(
         vectors=vectors,
-        in_context=partial(sentences_in_context, encoder=encoder, ways=ways),
-        networks={name: arrays[name] for name in NETWORK},
-        adapted=_named(arrays, ADAPTED),
-        kinds=arrays["kinds"],
-        pasted=_named(arrays, PASTED),
-        threshold=told["threshold"],
-        strict=told["strict"],
-        others=told["others"],
-        pasted_from=told["pasted_from"],
+        in_context=partial(sentences_in_context, encoder=load_contextual(), ways=_ways()),
+        networks=model.networks,
+        adapted=model.adapted,
+        kinds=model.kinds,
+        pasted=model.pasted,
+        **model.limits,
     )
 
 
 PASTED, ADAPTED, ADAPTER = "pasted_", "adapted_", "adapter_"
-"""How the names of the arrays begin that tell pastes, read adapted layers, and adapt them."""
+"""Prefixes of array names: the networks that tell pastes, the network that reads the adapted layers, the adapter."""
 NETWORK = ("inner", "inner_bias", "outer", "outer_bias")
 """The names of the arrays of `mean_chance`."""
 
 
+_LIMITS = ("threshold", "strict", "others", "pasted_from")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """What the files hold."""
+
+    networks: Mapping[str, NDArray[np.float32]]
+    adapted: Mapping[str, NDArray[np.float32]]
+    adapter: Mapping[str, NDArray[np.float32]]
+    pasted: Mapping[str, NDArray[np.float32]]
+    kinds: NDArray[np.float32]
+    limits: Mapping[str, float]
+
+
 @cache
-def _fitted() -> tuple[Mapping[str, NDArray[np.float32]], Mapping[str, float]]:
+def _fitted() -> _Fitted:
     import numpy as np
 
-    with np.load(MODEL, allow_pickle=False) as held:
-        arrays = {name: held[name].astype(np.float32) for name in held.files}
-    return arrays, json.loads(CALIBRATION.read_text(encoding="utf-8"))
+    from hybrid_memory.embedding.contextual import SHAPES
+
+    sides = [f"{name}_{side}" for name in SHAPES for side in ("in", "out")]
+    try:
+        with MODEL.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
+            arrays = {name: held[name].astype(np.float32) for name in held.files}
+        told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
+        return _Fitted(
+            {name: arrays[name] for name in NETWORK},
+            {name: arrays[f"{ADAPTED}{name}"] for name in NETWORK},
+            {name: arrays[f"{ADAPTER}{name}"] for name in sides},
+            {name: arrays[f"{PASTED}{name}"] for name in NETWORK},
+            arrays["kinds"],
+            {name: told[name] for name in _LIMITS},
+        )
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise EmbedderUnavailable(
+            f"a file of hybrid-memory-mcp cannot be read ({type(error).__name__}); install it again"
+        ) from error
 
 
-def _named(arrays: Mapping[str, NDArray[np.float32]], beginning: str) -> dict[str, NDArray[np.float32]]:
-    return {name.removeprefix(beginning): one for name, one in arrays.items() if name.startswith(beginning)}
+@cache
+def _ways() -> tuple[Layers, Layers]:
+    """Return the last layers as they are, and adapted: 21 MB, made once."""
+    from hybrid_memory.embedding.contextual import load_contextual
+
+    encoder = load_contextual()
+    return encoder.last, encoder.adapted(_fitted().adapter)
 
 
 def _kind(chances: NDArray[np.float32]) -> StatementKind:

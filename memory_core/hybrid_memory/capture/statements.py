@@ -32,7 +32,7 @@ LIMIT = 20
 MOST_JUDGED = 30
 """Sentences of a message that a gate judges; nobody types more."""
 LEAST_EPISODE = 0.05
-"""Chance from which a sentence is an episode: of 541 messages to check that are worth keeping 529 have one."""
+"""Chance from which a sentence is an episode: 529 of 541 messages to check that are worth keeping have such a sentence."""
 LEAST_OF_RULES = 0.3
 """Chance from which what a rule knows is kept: people say the same words in passing."""
 _LONGEST = 300  # characters of a statement; a longer sentence is a paragraph without dots

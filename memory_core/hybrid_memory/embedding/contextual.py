@@ -48,8 +48,8 @@ VECTORS = {
 """The vectors of a layer, in the order in which the file holds them."""
 _BLOCK = 32
 
-_HEADS = 12
-_EPS = 1e-12
+HEADS = 12
+EPS = 1e-12
 # Pieces that are run together: a matrix is read once for so many, and what is in between fits the processor's cache.
 _BATCH_PIECES = 512
 
@@ -72,7 +72,7 @@ class ContextualEncoder:
             _layer(values, scales, vectors)
             for values, scales, vectors in zip(arrays["layers"], arrays["layer_scales"], arrays["vectors"], strict=True)
         ]
-        self._first, self.last = layers[:ADAPTED_AFTER], layers[ADAPTED_AFTER:]
+        self._first, self.last = layers[:ADAPTED_AFTER], tuple(layers[ADAPTED_AFTER:])
 
     def pieces(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces."""
@@ -214,10 +214,10 @@ def _attended(mixed: Floats, spans: Sequence[tuple[int, int]]) -> Floats:
     """Return what each piece takes from those of its own text."""
     found = np.empty((len(mixed), WIDTH), np.float32)
     for start, end in spans:
-        parts = mixed[start:end].reshape(end - start, 3, _HEADS, WIDTH // _HEADS)
+        parts = mixed[start:end].reshape(end - start, 3, HEADS, WIDTH // HEADS)
         query, key, value = (np.ascontiguousarray(parts[:, at].swapaxes(0, 1)) for at in range(3))
         odds = query @ key.swapaxes(1, 2)
-        odds *= np.float32((WIDTH // _HEADS) ** -0.5)
+        odds *= np.float32((WIDTH // HEADS) ** -0.5)
         odds -= odds.max(2, keepdims=True)
         np.exp(odds, out=odds)
         odds /= odds.sum(2, keepdims=True)
@@ -242,5 +242,5 @@ def _gelu(rows: Floats) -> Floats:
 def _levelled(rows: Floats, gain: Floats, shift: Floats) -> Floats:
     rows = rows - rows.mean(1, keepdims=True)
     spread = np.einsum("ij,ij->i", rows, rows)[:, None] / np.float32(WIDTH)
-    levelled: Floats = rows / np.sqrt(spread + np.float32(_EPS)) * gain + shift
+    levelled: Floats = rows / np.sqrt(spread + np.float32(EPS)) * gain + shift
     return levelled

@@ -10,10 +10,12 @@ import pytest
 from tests.tables import each
 from tools.fit_gate import DIALOGUES, figures, fitted, read, threshold_for
 
-from hybrid_memory.capture.gate import CALIBRATION, Gate, load_gate
+from hybrid_memory.capture import gate as gate_module
+from hybrid_memory.capture.gate import ADAPTER, CALIBRATION, MODEL, Gate, load_gate
 from hybrid_memory.capture.model import StatementKind, Turn
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.embedding.universal import encoder_at_hand, load_encoder
+from hybrid_memory.errors import EmbedderUnavailable
 
 CHECK = Path(__file__).parents[2] / "data" / "dialogues"
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -274,6 +276,29 @@ def test_marked_parts_are_exact_parts_of_their_messages():
 def test_a_chance_means_what_it_says():
     told = json.loads(CALIBRATION.read_text(encoding="utf-8"))["kept_of_chance"]
     assert all(abs(share - (float(low) + 0.05)) < 0.12 for low, (_, share) in told.items())
+
+
+def test_a_message_of_others_words_has_to_be_surer_than_any_other():
+    told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
+    assert told["threshold"] < told["strict"] < 1
+
+
+def test_the_adapted_layers_are_made_once(gate):
+    again = load_gate(gate.vectors)
+    assert again.in_context.keywords["ways"] is gate.in_context.keywords["ways"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "half", "without an adapter"])
+def test_a_damaged_model_is_told_as_what_it_is(damage, monkeypatch, tmp_path):
+    damaged = tmp_path / "gate.npz"
+    if damage == "without an adapter":
+        with np.load(MODEL) as held:
+            np.savez(damaged, **{name: held[name] for name in held.files if not name.startswith(ADAPTER)})
+    elif damage != "missing":
+        damaged.write_bytes(MODEL.read_bytes()[: 0 if damage == "empty" else 900_000])
+    monkeypatch.setattr(gate_module, "MODEL", damaged)
+    with pytest.raises(EmbedderUnavailable, match="install it again"):
+        gate_module._fitted.__wrapped__()
 
 
 def test_the_fit_separates_what_can_be_separated():
