@@ -169,8 +169,9 @@ def test_messages_are_judged_together_as_each_alone(universal_cache):
         assert [each.chance for each in one.of.values()] == pytest.approx([each.chance for each in alone.of.values()])
 
 
+@pytest.mark.daily
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 def test_of_strangers_messages_most_that_come_in_are_worth_it_and_few_are_missed(universal_cache):
     messages = read(sorted(CHECK.glob("*.jsonl")))
     let = chances([one.text for one in messages], load_gate(load_encoder(universal_cache).meanings))

@@ -314,7 +314,7 @@ def test_a_threshold_is_the_lowest_that_is_precise_enough():
 
 @pytest.mark.daily
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 def test_lives_that_nothing_was_fitted_on_are_kept_as_published(gate):
     messages = read(sorted(CHECK.glob("*.jsonl")))
     called = np.array([bool(kept(one.text, gate)) for one in messages])
