@@ -67,8 +67,9 @@ PENALTY = 6.0
 PASTED_FROM = 0.2  # ... and from which nothing of it is kept
 OTHERS = 0.05  # chance of a paste from which a message counts as one, if the rules for it agree
 THRESHOLD = 0.6
-"""Chance from which on a sentence is kept. With .5 to .6 more questions find the right memory first than with .4 (decision 0133)."""
+"""Chance from which on a sentence is kept: from .4 to .6 questions are answered equally well, so precision decides (decision 0133)."""
 LEAST_STRICTER = 0.05
+"""How much surer a sentence has to be, at least, in a message that may hold somebody else's words."""
 STRICT_PRECISION = 0.92  # of messages, in the cross-validation, whose base rate is about one in four
 _TOGETHER = 8  # neighbouring messages of such a file that are held out together
 _ROUNDS = 15  # of Newton's method

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.others_words import holds_others_words, signs_of_others_words
-from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -284,12 +282,11 @@ class _Fitted:
 def _fitted() -> _Fitted:
     import numpy as np
 
-    from hybrid_memory.embedding.contextual import SHAPES
+    from hybrid_memory.embedding.contextual import SHAPES, installed_arrays
 
     sides = [f"{name}_{side}" for name in SHAPES for side in ("in", "out")]
-    try:
-        with MODEL.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
-            arrays = {name: held[name].astype(np.float32) for name in held.files}
+    with installed_arrays(MODEL) as held:
+        arrays = {name: one.astype(np.float32) for name, one in held.items()}
         told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
         return _Fitted(
             {name: arrays[name] for name in NETWORK},
@@ -299,10 +296,6 @@ def _fitted() -> _Fitted:
             arrays["kinds"],
             {name: told[name] for name in _LIMITS},
         )
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise EmbedderUnavailable(
-            f"a file of hybrid-memory-mcp cannot be read ({type(error).__name__}); install it again"
-        ) from error
 
 
 @cache

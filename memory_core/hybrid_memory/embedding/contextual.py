@@ -14,6 +14,7 @@ import threading
 import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +148,20 @@ _LOADING = threading.Lock()
 
 @functools.cache
 def _loaded() -> ContextualEncoder:
+    with installed_arrays(FILE) as arrays:
+        return ContextualEncoder(arrays)
+
+
+@contextmanager
+def installed_arrays(path: Path) -> Iterator[dict[str, NDArray[Any]]]:
+    """Give the arrays of a file of the installation, to be read within the block.
+
+    Raises:
+        EmbedderUnavailable: the file cannot be read, or the block does not find in it what it needs.
+    """
     try:
-        with FILE.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
-            return ContextualEncoder({name: held[name] for name in held.files})
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
+            yield {name: held[name] for name in held.files}
     except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
         raise EmbedderUnavailable(
             f"a file of hybrid-memory-mcp cannot be read ({type(error).__name__}); install it again"
