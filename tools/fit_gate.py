@@ -8,6 +8,7 @@ It learns from ``tools/dialogues`` and the turns of a benchmark.
 The first fits it and writes the model and its calibration, in half an hour on two cores; the second measures the committed one on
 dialogues that nothing was fitted on.
 
+At first sight three networks see all but the context; what they find unlikely is not read in context.
 Half of the chance that a sentence is worth keeping comes from a network that is learned together with adapted layers
 (``tools/adapting.py``), half from the mean of three that read the layers as published. Whether a message holds a paste is the mean of a
 few networks; of what kind a sentence is are logistic regressions with a quadratic penalty, by Newton's method.
@@ -32,9 +33,11 @@ from hybrid_memory.capture.gate import (
     ADAPTED,
     ADAPTER,
     CALIBRATION,
+    FIRST,
     KINDS,
     MODEL,
     PASTED,
+    UNLIKELY,
     Gate,
     Told,
     features,
@@ -62,6 +65,7 @@ NETWORKS, DECAY = 3, 0.3  # chosen with persons held out, as are the two below
 HIDDEN, ROUNDS = 64, 12
 CONTEXT_WEIGHT = 0.3
 """How much what is seen in context is weighed, each value with mean 0 and standard deviation 1, next to the unit vectors."""
+HIDDEN_FIRST = 32
 HIDDEN_PASTED, ROUNDS_PASTED = 32, 15
 PENALTY = 6.0
 PASTED_FROM = 0.2  # ... and from which nothing of it is kept
@@ -219,6 +223,28 @@ def learned(given: Sequence[Example]) -> dict[str, NDArray[np.float32]]:
     return levelled_networks(rows, kept, HIDDEN, ROUNDS)
 
 
+def first_sight(given: Sequence[Example]) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of the networks that see no context."""
+    rows, kept = np.array([one.row[:-SEEN] for one in given], np.float64), np.array([float(one.kept) for one in given])
+    return networks(rows, kept, HIDDEN_FIRST, ROUNDS)
+
+
+def passed_over(messages: Sequence[Message], given: Sequence[Example]) -> dict[str, list[int]]:
+    """Return how many messages, and how many worth keeping, are not read in context, and of how many; persons are held out."""
+    fold = _folds(messages, given)
+    best = np.zeros(len(messages))
+    for held in range(FOLDS):
+        model = first_sight([one for one, of in zip(given, fold, strict=True) if of != held])
+        inside = [one for one, of in zip(given, fold, strict=True) if of == held]
+        chances = mean_chance(np.array([one.row[:-SEEN] for one in inside], np.float32), model)
+        np.maximum.at(best, [one.message for one in inside], chances)
+    unlikely, kept = best < UNLIKELY, np.array([bool(one.marked) for one in messages])
+    return {
+        "messages": [int(unlikely.sum()), len(messages)],
+        "worth": [int((unlikely & kept).sum()), int(kept.sum())],
+    }
+
+
 def levelled_networks(rows: Array, wanted: Array, hidden: int, rounds: int) -> dict[str, NDArray[np.float32]]:
     """Return the weights of `networks`, fitted to rows whose last columns have one level; they read rows as they are."""
     means, scales = _levels(rows)
@@ -277,7 +303,7 @@ class Adapting:
 
 def cross_validated(messages: Sequence[Message], given: Sequence[Example], adapting: Adapting) -> Array:
     """Return the best chance of each message's sentences, by models that saw no message of its person."""
-    fold = np.array([zlib.crc32(messages[one.message].group.encode()) % FOLDS for one in given])
+    fold = _folds(messages, given)
     best = np.zeros(len(messages))
     for held in range(FOLDS):
         model = learned([one for one, of in zip(given, fold, strict=True) if of != held])
@@ -287,6 +313,10 @@ def cross_validated(messages: Sequence[Message], given: Sequence[Example], adapt
         np.maximum.at(best, [one.message for one in inside], chances)
         print(f"persons held out: {held + 1} of {FOLDS}", flush=True)
     return best
+
+
+def _folds(messages: Sequence[Message], given: Sequence[Example]) -> NDArray[np.int64]:
+    return np.array([zlib.crc32(messages[one.message].group.encode()) % FOLDS for one in given])
 
 
 def pasted_chances(messages: Sequence[Message], rows: Array) -> Array:
@@ -374,6 +404,7 @@ def main() -> None:
     calibration = {
         "threshold": THRESHOLD,
         "strict": max(threshold_for(chances, kept, STRICT_PRECISION), THRESHOLD + LEAST_STRICTER),
+        "passed_over": passed_over(messages, given),
         "others": OTHERS,
         "pasted_from": PASTED_FROM,
         "may_be_pasted": flagged(told, pasted, OTHERS),
@@ -389,7 +420,7 @@ def main() -> None:
     telling = levelled_networks(whole, holds, HIDDEN_PASTED, ROUNDS_PASTED)
     adapter, network = adapting.learned(np.ones(len(given), bool))
     arrays = {"kinds": kinds_of(given), **learned(given)}
-    for beginning, some in ((PASTED, telling), (ADAPTED, network), (ADAPTER, adapter)):
+    for beginning, some in ((FIRST, first_sight(given)), (PASTED, telling), (ADAPTED, network), (ADAPTER, adapter)):
         arrays |= {f"{beginning}{name}": one for name, one in some.items()}
     np.savez(MODEL, **{name: one.astype(np.float16) for name, one in arrays.items()})
     CALIBRATION.write_text(json.dumps(calibration, indent=2) + "\n", encoding="utf-8")

@@ -37,6 +37,8 @@ NOTHING = 1.1
 """A threshold that no chance reaches."""
 READ = 600
 """Characters of a message that are looked at."""
+UNLIKELY = 0.05
+"""A message is not read in context if at first sight no sentence of it is as likely worth keeping: a third of all messages."""
 
 _SENTENCE_WEIGHT, _MESSAGE_WEIGHT = 3.0, 2.0  # so that the penalty of the fit weighs them as it does the shape
 _LONG = 400  # characters
@@ -63,6 +65,8 @@ class JudgedMessage:
 class Gate:
     """The model. The chance is the mean of what ``networks`` and ``adapted`` give (`mean_chance`).
 
+    ``first`` are networks that see all but the context, which costs most; where they find nothing (`UNLIKELY`), theirs is the chance.
+
     A column of ``kinds`` gives the odds of each of `KINDS`; its last row is constant.
 
     ``in_context`` gives what is seen two ways (`sentences_in_context`): by the layers as they are, and by adapted ones, which only
@@ -74,6 +78,7 @@ class Gate:
 
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
     in_context: Callable[[Sequence[Told]], list[NDArray[np.float32]]]
+    first: Mapping[str, NDArray[np.float32]]
     networks: Mapping[str, NDArray[np.float32]]
     adapted: Mapping[str, NDArray[np.float32]]
     kinds: NDArray[np.float32]
@@ -89,14 +94,23 @@ class Gate:
 
     def judged_messages(self, messages: Sequence[Told]) -> list[JudgedMessage]:
         """Judge the sentences of some messages together: all texts go through the encoders at once."""
-        rows = self.vectors([text for one in messages for text in texts_of(*one)])
-        found, start = [], 0
-        for (sentences, message), seen in zip(messages, self.in_context(messages), strict=True):
-            own = rows[start : start + len(sentences) + 1]
-            start += len(own)
-            judged = self._judged(*(features(sentences, message, own, one) for one in seen)) if sentences else ()
-            found.append(JudgedMessage(judged, self._threshold(message, own[-1], seen[0, -1])))
+        import numpy as np
+
+        ends = np.cumsum([len(sentences) + 1 for sentences, _ in messages], dtype=np.intp)
+        rows = np.split(self.vectors([text for one in messages for text in texts_of(*one)]), ends)[: len(messages)]
+        found = [self._at_first_sight(*one, own) for one, own in zip(messages, rows, strict=True)]
+        read = [at for at, one in enumerate(found) if any(each.chance >= UNLIKELY for each in one.sentences)]
+        for at, seen in zip(read, self.in_context([messages[at] for at in read]), strict=True):
+            sentences, message = messages[at]
+            judged = self._judged(*(features(sentences, message, rows[at], one) for one in seen))
+            found[at] = JudgedMessage(judged, self._threshold(message, rows[at][-1], seen[0, -1]))
         return found
+
+    def _at_first_sight(self, sentences: Sequence[Sentence], message: str, rows: NDArray[np.float32]) -> JudgedMessage:
+        if not sentences:
+            return JudgedMessage((), self.threshold)
+        chances = mean_chance(features(sentences, message, rows), self.first)
+        return JudgedMessage(tuple(Judged(float(one), StatementKind.FACT) for one in chances), self.threshold)
 
     def _judged(self, rows: NDArray[np.float32], adapted: NDArray[np.float32]) -> tuple[Judged, ...]:
         import numpy as np
@@ -130,17 +144,18 @@ def mean_chance(rows: NDArray[np.float32], networks: Mapping[str, NDArray[np.flo
 
 
 def features(
-    sentences: Sequence[Sentence], message: str, rows: NDArray[np.float32], seen: NDArray[np.float32]
+    sentences: Sequence[Sentence], message: str, rows: NDArray[np.float32], seen: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
     """Return (sentences, features) float32: what the model sees of the sentences of a message, of which there is one at least.
 
-    ``rows`` are the encoder's, of each sentence and of the message, ``seen`` those of one way in `sentences_in_context`.
+    ``rows`` are the encoder's, of each sentence and the message, ``seen`` those of one way in `sentences_in_context`: None at first sight.
     """
     import numpy as np
 
     whole = np.repeat(rows[-1:], len(sentences), axis=0)
     shapes = [_shape(one, message, at, len(sentences)) for at, one in enumerate(sentences)]
-    parts = (_SENTENCE_WEIGHT * rows[:-1], _MESSAGE_WEIGHT * whole, np.array(shapes, np.float32), seen[:-1])
+    parts = [_SENTENCE_WEIGHT * rows[:-1], _MESSAGE_WEIGHT * whole, np.array(shapes, np.float32)]
+    parts += [] if seen is None else [seen[:-1]]
     found: NDArray[np.float32] = np.concatenate(parts, axis=1, dtype=np.float32)
     return found
 
@@ -249,6 +264,7 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     return Gate(
         vectors=vectors,
         in_context=partial(sentences_in_context, encoder=load_contextual(), ways=_ways()),
+        first=model.first,
         networks=model.networks,
         adapted=model.adapted,
         kinds=model.kinds,
@@ -257,8 +273,8 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
     )
 
 
-PASTED, ADAPTED, ADAPTER = "pasted_", "adapted_", "adapter_"
-"""Prefixes of array names: the networks that tell pastes, the network that reads the adapted layers, the adapter."""
+FIRST, PASTED, ADAPTED, ADAPTER = "first_", "pasted_", "adapted_", "adapter_"
+"""Prefixes of array names: the networks of the first sight, those that tell pastes, the one that reads the adapted layers, the adapter."""
 NETWORK = ("inner", "inner_bias", "outer", "outer_bias")
 """The names of the arrays of `mean_chance`."""
 
@@ -270,6 +286,7 @@ _LIMITS = ("threshold", "strict", "others", "pasted_from")
 class _Fitted:
     """What the files hold."""
 
+    first: Mapping[str, NDArray[np.float32]]
     networks: Mapping[str, NDArray[np.float32]]
     adapted: Mapping[str, NDArray[np.float32]]
     adapter: Mapping[str, NDArray[np.float32]]
@@ -289,6 +306,7 @@ def _fitted() -> _Fitted:
         arrays = {name: one.astype(np.float32) for name, one in held.items()}
         told = json.loads(CALIBRATION.read_text(encoding="utf-8"))
         return _Fitted(
+            {name: arrays[f"{FIRST}{name}"] for name in NETWORK},
             {name: arrays[name] for name in NETWORK},
             {name: arrays[f"{ADAPTED}{name}"] for name in NETWORK},
             {name: arrays[f"{ADAPTER}{name}"] for name in sides},

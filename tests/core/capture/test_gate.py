@@ -11,8 +11,9 @@ from tests.tables import each
 from tools.fit_gate import DIALOGUES, figures, fitted, read, threshold_for
 
 from hybrid_memory.capture import gate as gate_module
-from hybrid_memory.capture.gate import ADAPTER, CALIBRATION, MODEL, Gate, load_gate
+from hybrid_memory.capture.gate import ADAPTER, CALIBRATION, MODEL, UNLIKELY, Gate, load_gate
 from hybrid_memory.capture.model import StatementKind, Turn
+from hybrid_memory.capture.sentences import sentences
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.embedding.universal import encoder_at_hand, load_encoder
 from hybrid_memory.errors import EmbedderUnavailable
@@ -44,13 +45,14 @@ def always(chance, features):
     }
 
 
-def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2, adapted=None):
+def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2, adapted=None, first=0.5):
     """A gate that gives each sentence one chance, and each message one of being pasted."""
     kinds = np.zeros((2 + 14 + 1 + 1, 3), np.float32)
     kinds[-1] = -5
     return Gate(
         vectors=lambda texts: np.zeros((len(texts), 1)),
         in_context=lambda messages: [np.zeros((2, len(own) + 1, 1)) for own, _ in messages],
+        first=always(first, 2 + 14),
         networks=always(chance, 2 + 14 + 1),
         adapted=always(chance if adapted is None else adapted, 2 + 14 + 1),
         kinds=kinds,
@@ -109,6 +111,18 @@ def test_the_chance_is_the_mean_of_both_ways_to_read():
     text = "the kiln only fires on Thursdays"
     assert kept(text, sure_of(0.9, adapted=0.4)) == [text]
     assert kept(text, sure_of(0.9, adapted=0.2)) == []
+
+
+def test_a_message_that_is_unlikely_at_first_sight_is_not_read_in_context():
+    gate = sure_of(0.9, first=UNLIKELY / 2)
+    read = []
+    gate = replace(gate, in_context=lambda messages: read.extend(messages) or [])
+    (judged,) = gate.judged(list(sentences("We meet on Tuesdays")), "We meet on Tuesdays").sentences
+    assert (read, judged.chance) == ([], pytest.approx(UNLIKELY / 2))
+
+
+def test_no_messages_are_judged_as_none():
+    assert sure_of(0.9).judged_messages([]) == []
 
 
 def test_what_may_be_somebody_elses_has_to_be_surer():
