@@ -12,15 +12,29 @@ class _Always(ChangeModel):
         return [self.linked] * len(earlier)
 
 
-def changes_everything(chance=0.9):
+class _Only(_Always):
+    """Gives a chance to pairs with one earlier statement alone."""
+
+    old: str
+
+    def judged(self, _new, earlier, _rarity, _usual):
+        return [self.linked * (one.text == self.old) for one in earlier]
+
+
+def changes_only(old):
+    """Return what makes a model with which every statement that is near to one of these words likely changes it."""
+    return lambda: changes_everything(sort=type("Only", (_Only,), {"old": old}))
+
+
+def changes_everything(chance=0.9, sort=_Always):
     nothing = np.zeros(1, np.float32)
-    return _Always(
+    return sort(
         alone=nothing,
         pair=nothing,
         means=nothing,
         scales=nothing,
         networks={},
-        in_context=lambda earlier, _new: np.zeros((len(earlier), 1), np.float32),
+        in_context=lambda earlier, _new, _answers: np.zeros((len(earlier), 1), np.float32),
         corrected=chance,
         linked=chance,
         hinted=0.8,

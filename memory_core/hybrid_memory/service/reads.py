@@ -140,7 +140,7 @@ def find(
     # The page: positions in the ranking, behind the last memory that the page before showed.
     concise = request.concise and not asks_for_several(request.query)
     listing = _listing(ranking, index, fetch, concise=concise, all_weak=request.weak)
-    listing = replace(listing, order=_disputed_first(listing.order, ranking, index, now))
+    listing = _disputed_first(listing, ranking, index, now)
     if readings is not None and request.cursor is not None:
         order = readings.order_of(digest, position.asked_at)
         begun = ranking.ids.places(order)
@@ -398,14 +398,29 @@ def _copy_key(memory: Memory) -> Hashable:
     return copy_key(memory.content), memory.speaker, memory.key, happened
 
 
-def _disputed_first(
-    order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, now: datetime
-) -> NDArray[np.intp]:
-    """Return the positions so that nothing among the best hits is in front of what it disputes, or what changed it."""
-    disputes = index.stands_behind(ranking.ids[order[:COMPARED_HITS]], now)
+def _disputed_first(listing: Listing, ranking: Ranking, index: NamespaceIndex, now: datetime) -> Listing:
+    """Return the listing so that nothing among the best hits is in front of what it disputes, or what changed it.
+
+    What goes before a hit and answers too little to be listed itself comes in, and counts as much as the hit: "Dr Hegarty has retired"
+    answers "Who is our GP?" only next to "Our GP is Dr Hegarty".
+    """
+    disputes = index.stands_behind(ranking.ids[listing.order[:COMPARED_HITS]], now)
     if not disputes:
-        return order
-    return order[disputed_first(ranking.ids[order].tolist(), disputes)]
+        return listing
+    places = ranking.ids.places({*disputes, *disputes.values()})
+    listed = set(listing.order.tolist())
+    brought = {
+        places[front]: listing.best.get(places[one], places[one])
+        for one, front in disputes.items()
+        if front in places and places[front] not in listed
+    }
+    order = np.concatenate((listing.order, np.array(list(brought), np.intp)))
+    return replace(
+        listing,
+        order=order[disputed_first(ranking.ids[order].tolist(), disputes)],
+        first_page=listing.first_page + len(brought),
+        best={**listing.best, **brought},
+    )
 
 
 def with_lost_evidence(result: ReadResult, index: NamespaceIndex, scope: Scope) -> ReadResult:

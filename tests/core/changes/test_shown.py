@@ -1,6 +1,7 @@
 """What readers see of two statements of which the later likely changes the earlier."""
 
-from tests.changing import changes_everything
+import pytest
+from tests.changing import changes_everything, changes_only
 from tests.core.speaking import remember
 
 from hybrid_memory.model import MemoryType, Origin
@@ -29,6 +30,18 @@ def test_the_later_one_stands_first(service, scope):
 def test_without_a_change_the_better_match_stands_first(service, scope):
     old, new = told(service, scope, changed=False)
     assert [hit.memory.id for hit in hits(service, scope)] == [old, new]
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_the_later_one_comes_in_though_it_hardly_answers_the_question(service, scope, changed):
+    for place in ("Graz", "Linz", "Wels"):
+        remember(service, scope, f"The standup in {place} is on Mondays at nine", memory_type=MemoryType.LONG_TERM)
+    old = remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM).id
+    if changed:
+        service.change_model = changes_only(OLD)
+    new = remember(service, scope, "Dana wants it two days later", memory_type=MemoryType.LONG_TERM).id
+    shown = [hit.memory.id for hit in hits(service, scope)]
+    assert [one for one in shown if one in (old, new)] == ([new, old] if changed else [old])
 
 
 def test_the_earlier_one_names_the_later_one(service, scope):
