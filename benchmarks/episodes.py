@@ -65,12 +65,16 @@ def life_of(path: Path) -> Life:
     """Return the life of a file."""
     turns: list[tuple[str, Turn]] = []
     said_at: dict[str, datetime] = {}
+    before: dict[str, str] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         told = json.loads(line)
         if told.get("role") == "assistant":
+            before = told
             continue
         at = datetime.fromisoformat(told["at"])
-        turns.append((told["conv"], Turn(told["text"], at)))
+        answers = before["text"] if before.get("conv") == told["conv"] else ""
+        turns.append((told["conv"], Turn(told["text"], at, answers=answers)))
+        before = {}
         said_at |= {one["id"]: at for one in told["keep"]}
     asked = [
         _asked(json.loads(line), said_at)

@@ -2,7 +2,8 @@
 
 It learns from lives, played in order of time into a store of memory: the dialogues in ``tools/dialogues``, whose authors marked what
 changes what; the diaries, notes and logs in ``tools/streams``, where one statement in fifteen changes an earlier one and many resemble
-each other; and stores of notes with questions, of whose answers the stale ones were changed by the current one.
+each other; the lives in ``tools/changing``, where one in five does, mostly without a word that says so; and stores of notes with
+questions, of whose answers the stale ones were changed by the current one.
 
     uv run --group fit python -m tools.fit_changes           fits it, writes the model and its calibration
     uv run python -m tools.fit_changes --check FILE ...      measures the committed one on lives that nothing was fitted on
@@ -51,26 +52,28 @@ from hybrid_memory.testing import FakeClock
 TESTS = Path(__file__).parents[1] / "tests" / "data"
 NOTES = [*sorted((TESTS / "half_years").glob("dev-*.json")), *sorted((TESTS / "lives").glob("dev-*.json"))]
 STREAMS = Path(__file__).with_name("streams")
+CHANGING = Path(__file__).with_name("changing")
 CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
 HIDDEN, ROUNDS = 32, 8
 CORRECTED, HINTED = 0.5, 0.7
 """Precision, in dialogues, of what is shown behind a correction that likely changed it, and of what a writer hears of."""
-LINKED = 0.4
+LINKED = 0.26
 """Chance from which on an earlier statement is shown behind one that is no correction (decision 0125)."""
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A statement of a life; ``changes`` says of earlier ones, by name, how it changes them."""
+    """A statement of a life; ``changes`` says of earlier ones, by name, how it changes them. ``answers`` is what the assistant had said."""
 
     name: str
     text: str
     at: datetime
     session: str
     changes: dict[str, str]
+    answers: str = ""
 
 
 @dataclass(slots=True)
@@ -100,13 +103,18 @@ def lives_of(paths: Iterable[Path]) -> dict[str, list[Told]]:
 
 def _dialogue(path: Path) -> list[Told]:
     found = []
+    before: dict[str, str] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         said = json.loads(line)
+        if said.get("role") == "assistant":
+            before = said
         if said.get("role") != "user" or isinstance(said["keep"], bool):
             continue
+        answers = before["text"] if before.get("conv") == said["conv"] else ""
+        before = {}
         for one in said["keep"]:
             changes = {change["id"]: change["how"] for change in one.get("changes", ())}
-            found.append(Told(one["id"], one["text"], _moment(said["at"]), said["conv"], changes))
+            found.append(Told(one["id"], one["text"], _moment(said["at"]), said["conv"], changes, answers))
     return found
 
 
@@ -171,7 +179,11 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
             service.write(
                 Scope(session=one.session),
                 WriteRequest(
-                    content=one.text, memory_type=MemoryType.LONG_TERM, origin=Origin.USER, occurred_at=one.at
+                    content=one.text,
+                    memory_type=MemoryType.LONG_TERM,
+                    origin=Origin.USER,
+                    occurred_at=one.at,
+                    answers=one.answers,
                 ),
             )
             wanted = sum(how in CHANGES for how in one.changes.values())
@@ -194,22 +206,22 @@ def fit(examples: Sequence[Example]) -> ChangeModel:
             seen, odds = others.regressed(one.new, one.earlier, one.rarity, one.usual)
             read = chosen(1 / (1 + np.exp(-odds)))
             if len(read):
-                context = _read([one.earlier[at].text for at in read], one.new.text)
+                context = _read([one.earlier[at].text for at in read], one.new.text, one.new.answers)
                 rows.append(read_features(seen[read], odds[read], context))
                 wanted += [float(one.how[at] in CHANGES) for at in read]
     networks = levelled_networks(np.concatenate(rows).astype(np.float64), np.array(wanted), HIDDEN, ROUNDS)
     return replace(regressions, networks=networks)
 
 
-_seen: dict[tuple[str, str], NDArray[np.float32]] = {}
+_seen: dict[tuple[str, str, str], NDArray[np.float32]] = {}
 
 
-def _read(earlier: Sequence[str], new: str) -> NDArray[np.float32]:
+def _read(earlier: Sequence[str], new: str, answers: str) -> NDArray[np.float32]:
     """Return what `read_in_context` does; the same pair is asked for in each fold."""
-    missing = [one for one in earlier if (one, new) not in _seen]
+    missing = [one for one in earlier if (one, new, answers) not in _seen]
     if missing:
-        _seen.update(zip(((one, new) for one in missing), read_in_context(missing, new), strict=True))
-    return np.array([_seen[one, new] for one in earlier])
+        _seen.update(zip(((one, new, answers) for one in missing), read_in_context(missing, new, answers), strict=True))
+    return np.array([_seen[one, new, answers] for one in earlier])
 
 
 def _regressions(examples: Sequence[Example]) -> ChangeModel:
@@ -311,13 +323,11 @@ def main() -> None:
         if options.misses:
             _print_misses(examples, chances, model.linked)
         return
-    examples = played(
-        lives_of([*sorted(DIALOGUES.glob("*.jsonl")), *sorted(STREAMS.glob("*.jsonl")), *NOTES]), embedder
-    )
+    files = {folder.name: sorted(folder.glob("*.jsonl")) for folder in (DIALOGUES, STREAMS, CHANGING)}
+    examples = played(lives_of([*(one for some in files.values() for one in some), *NOTES]), embedder)
     chances = cross_validated(examples)
-    streams = {path.stem for path in STREAMS.glob("*.jsonl")}
-    of_streams = _only(examples, chances, lambda life: life in streams)
-    of_dialogues = _only(examples, chances, lambda life: life not in streams and not life.startswith("notes "))
+    groups = {name: _only(examples, chances, {path.stem for path in some}.__contains__) for name, some in files.items()}
+    of_dialogues = groups[DIALOGUES.name]
     corrected, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in (CORRECTED, HINTED))
     model = fit(examples)
     every = np.array([chance for some in chances for chance in some])
@@ -328,7 +338,7 @@ def main() -> None:
         "hinted": hinted,
         "cross_validated": {
             f"{name} from {at}": figures(*some, at)
-            for name, some in (("dialogues", of_dialogues), ("streams", of_streams))
+            for name, some in groups.items()
             for at in sorted({corrected, LINKED, hinted})
         },
         "changed_of_chance": {

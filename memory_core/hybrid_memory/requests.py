@@ -57,6 +57,7 @@ class WriteRequest:
     ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide; ``parents`` are the memories that
     a derived statement was made from; ``pinned`` puts it at the head of each brief. An ``episode`` (of memory type short-term) was said
     in passing: nobody decided to keep it. ``corrects`` says that its words put something right ("no, ..."), whatever that is.
+    ``answers`` is what the assistant said just before: it helps to find what the statement changes, and is not stored.
     """
 
     content: str
@@ -76,6 +77,7 @@ class WriteRequest:
     pinned: bool = False
     episode: bool = False
     corrects: bool = False
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

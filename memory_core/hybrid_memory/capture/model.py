@@ -23,11 +23,15 @@ class StatementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a person typed, when they did (aware), and who: ``role`` other than "user" (an assistant, a tool) is passed over."""
+    """What a person typed, when they did (aware), and who: ``role`` other than "user" (an assistant, a tool) is passed over.
+
+    ``answers`` is what the assistant said just before, or its end.
+    """
 
     text: str
     said_at: datetime
     role: str = "user"
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Statement:
     ``importance`` is 0..1, ``occurred_at`` when it was said, ``tags`` the kind as a word that the brief understands, or nothing. A
     ``fragment`` does not stand alone ("it's the 19th, not the 12th"): it is kept only with the statement that it corrects.
     ``beside_others`` says that its turn may also hold somebody else's words, of which this may be one: it replaces nothing. An ``episode``
-    was said in passing, and is likely not worth keeping: one or more sentences behind each other.
+    was said in passing, and is likely not worth keeping: one or more sentences behind each other. ``answers`` is that of its turn.
     """
 
     text: str
@@ -48,3 +52,4 @@ class Statement:
     fragment: bool = False
     beside_others: bool = False
     episode: bool = False
+    answers: str = ""

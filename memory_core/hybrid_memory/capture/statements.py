@@ -434,7 +434,7 @@ def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) ->
         return None
     if not told.dense and len(text.split()) < _SHORTEST_WORDS:
         return None
-    return Statement(text, kind, importance, turn.said_at, TAGS_OF_KIND.get(kind, ()))
+    return Statement(text, kind, importance, turn.said_at, TAGS_OF_KIND.get(kind, ()), answers=turn.answers)
 
 
 def _comes_with(last: Statement, new: Statement) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.changes.pairs import ChangeModel, Statement, Usual
 from hybrid_memory.errors import EmbedderUnavailable
+from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from hybrid_memory.decisions.write import PreparedWrite
     from hybrid_memory.requests import WriteRequest
     from hybrid_memory.retrieval.index import NamespaceIndex
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 600  # characters of a statement that changes one thing, or that one thing changes
 _SPOKEN = (Origin.USER, Origin.AGENT)  # what tools and files say changes nothing that was told
+_MOST_ANSWERED = 300  # characters of what was said before
+_SENTENCE = LazyPattern(r"[.!?。？！]\s+(?=\S)|\n+(?=\S)")
 _TYPES = (MemoryType.SHORT_TERM, MemoryType.LONG_TERM)
 
 
@@ -46,19 +52,30 @@ class Near:
 
 
 def likely_changes(
-    model: ChangeModel, prepared: PreparedWrite, index: NamespaceIndex, fetch: Fetch, now: datetime
+    model: ChangeModel,
+    prepared: PreparedWrite,
+    index: NamespaceIndex,
+    fetch: Fetch,
+    now: datetime,
+    vector_of: Callable[[str], NDArray[np.float32] | None],
 ) -> list[LikelyChange]:
-    """Return the earlier memories that a prepared write likely changes, the likeliest first."""
+    """Return the earlier memories that a prepared write likely changes, the likeliest first.
+
+    Who answers the assistant ("it's Thursdays now") often leaves out what it is about: then what both said is looked for too.
+    """
     request = prepared.request
     vector = prepared.encoded.vector
     if not may_change(request) or vector is None:
         return []
+    answers = _last_words(request.answers)
     new = Statement(
         text=request.content,
         vector=vector,
         terms=frozenset(prepared.encoded.words.terms),
         at=request.occurred_at or now,
         session=prepared.session,
+        answers=answers,
+        behind=vector_of(f"{answers} {request.content}") if answers else None,
     )
     near = earlier_statements(index, fetch, new, now)
     try:
@@ -72,6 +89,14 @@ def likely_changes(
         if chance >= least and memory.id not in prepared.repeats
     ]
     return sorted(likely, key=lambda one: -one.chance)
+
+
+def _last_words(text: str) -> str:
+    """Return the end of what was said, from where a sentence begins: it is what one answers."""
+    text = text.strip()
+    end = text[-_MOST_ANSWERED:]
+    begins = _SENTENCE.search(end) if len(text) > len(end) else None
+    return end if begins is None else end[begins.end() :]
 
 
 def may_change(request: WriteRequest) -> bool:
@@ -89,7 +114,7 @@ def may_change(request: WriteRequest) -> bool:
 
 def earlier_statements(index: NamespaceIndex, fetch: Fetch, new: Statement, now: datetime) -> Near:
     """Return the short statements, told before a new one, that are nearest to it."""
-    found = index.nearest_statements(new.vector, new.terms, new.session, now)
+    found = index.nearest_statements(new.vector, new.behind, new.terms, new.session, now)
     memories: Mapping[MemoryId, Memory] = index.memories(found.ids, fetch) if found.ids else {}
     kept: list[Memory] = []
     statements: list[Statement] = []

@@ -53,13 +53,18 @@ Usual = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A statement as the model sees it: words, unit vector, the hashes of its terms, when it was said and in which conversation."""
+    """A statement as the model sees it: words, unit vector, the hashes of its terms, when it was said and in which conversation.
+
+    A new one may answer the assistant: ``answers`` is what that said, ``behind`` the unit vector of both together.
+    """
 
     text: str
     vector: NDArray[np.float32]
     terms: frozenset[int]
     at: datetime
     session: str
+    answers: str = ""
+    behind: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +72,8 @@ class ChangeModel:
     """The weights of two regressions (the last row of each is the constant) and of the ``networks`` (`mean_chance`).
 
     ``alone`` has a column for "changes something" and one for "says it again"; ``pair`` reads the features of a pair minus ``means``,
-    divided by ``scales``. ``in_context`` gives (pairs, values) float32 for earlier statements and the new one (`read_in_context`). From
+    divided by ``scales``. ``in_context`` gives (pairs, values) float32 for earlier statements, the new one, and what it answers
+    (`read_in_context`). From
     ``linked`` on the later statement is shown before the earlier one, of what says that it puts something right from ``corrected`` on; from
     ``hinted`` on the writer hears of it.
     """
@@ -77,7 +83,7 @@ class ChangeModel:
     means: NDArray[np.float32]
     scales: NDArray[np.float32]
     networks: Mapping[str, NDArray[np.float32]]
-    in_context: Callable[[Sequence[str], str], NDArray[np.float32]]
+    in_context: Callable[[Sequence[str], str, str], NDArray[np.float32]]
     corrected: float
     linked: float
     hinted: float
@@ -96,7 +102,7 @@ class ChangeModel:
         read = chosen(chances)
         chances = np.minimum(chances, np.float32(LEAST))
         if len(read):
-            seen = self.in_context([earlier[at].text for at in read], new.text)
+            seen = self.in_context([earlier[at].text for at in read], new.text, new.answers)
             chances[read] = mean_chance(read_features(rows[read], odds[read], seen), self.networks)
         return [float(one) for one in chances]
 
@@ -127,15 +133,18 @@ def read_features(
     return np.concatenate((rows, odds[:, None], seen), axis=1, dtype=np.float32)
 
 
-def read_in_context(earlier: Sequence[str], new: str) -> NDArray[np.float32]:
+def read_in_context(earlier: Sequence[str], new: str, answers: str = "") -> NDArray[np.float32]:
     """Return (earlier statements, values) float32: the mean of what is seen at the pieces of a new statement, read behind an earlier one.
+
+    What it ``answers`` is read between them.
 
     Raises:
         EmbedderUnavailable: a file of the installation cannot be read.
     """
     reader = load_contextual()
     last = reader.pieces(new)[:_MOST_PIECES]
-    texts = [[*reader.pieces(one)[:_MOST_PIECES], END, END, *last] for one in earlier]
+    between = [*reader.pieces(answers)[-_MOST_PIECES:], END, END] if answers else []
+    texts = [[*reader.pieces(one)[:_MOST_PIECES], END, END, *between, *last] for one in earlier]
     found = np.zeros((len(texts), reader.seen), np.float32)
     if last:
         for at, states in enumerate(reader.states(texts)):
@@ -169,6 +178,10 @@ def pair_features(
     shared = [new.terms & one.terms for one in earlier]
     weights = np.array([sum(rarity.get(term, 0.0) for term in one) for one in shared], np.float32)
     by_vector, by_words = _ranks(cosines), _ranks(weights)
+    both = new.behind
+    answers = both is not None
+    behind = np.zeros_like(cosines) if both is None else np.array([one.vector @ both for one in earlier], np.float32)
+    by_behind = _ranks(behind)
     own = sum(rarity.get(term, 0.0) for term in new.terms) or 1.0
     figures, names = _found(_FIGURES, new.text), _found(_NAME, new.text)
     words_of_new = min(len(new.terms), _MOST_WORDS) / _MOST_WORDS
@@ -210,6 +223,10 @@ def pair_features(
                 here * change,
                 min((cosine - mean) / spread, _MOST_DEVIATIONS) / _MOST_DEVIATIONS,
                 mean,
+                answers,
+                float(behind[place]),
+                answers / (1 + by_behind[place]),
+                answers * change / (1 + by_behind[place]),
             )
         )
     return np.array(rows, np.float32)

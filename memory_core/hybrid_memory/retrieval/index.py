@@ -251,17 +251,23 @@ class NamespaceIndex:
             return [(self._columns.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
     def nearest_statements(
-        self, vector: NDArray[np.float32], terms: Collection[int], session: str, now: datetime
+        self,
+        vector: NDArray[np.float32],
+        behind: NDArray[np.float32] | None,
+        terms: Collection[int],
+        session: str,
+        now: datetime,
     ) -> NearStatements:
         """Return the live statements that a new one may change: nearest by vector, by rare words in common, and last of its session.
 
+        ``behind`` is a second vector, of the new one together with what it answers.
         Statements are what nobody by name said, and what was not said in passing; the rest changes nothing.
         """
         with self._lock:
             if not self._matrix.fits(vector):
                 return NO_STATEMENTS
             stated = self._columns.visible(now) & self._columns.are_statements() & self._matrix.has
-            return near_statements(self._columns, self._lexical, self._matrix, stated, vector, terms, session)
+            return near_statements(self._columns, self._lexical, self._matrix, stated, vector, behind, terms, session)
 
     def scan(self, vector: NDArray[np.float32] | None, where: Where, now: datetime) -> ScanResult:
         """Return all live memories that pass the filters, each with its exact cosine and its last recall, the most alike first.

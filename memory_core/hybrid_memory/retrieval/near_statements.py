@@ -51,14 +51,16 @@ def near_statements(
     matrix: Matrix,
     stated: NDArray[np.bool_],
     vector: NDArray[np.float32],
+    behind: NDArray[np.float32] | None,
     terms: Collection[int],
     session: str,
 ) -> NearStatements:
-    """Return the ``stated`` rows nearest by vector, those with the rarest words in common, and the last ones of a session."""
+    """Return the ``stated`` rows nearest by either vector, those with the rarest words in common, and the last ones of a session."""
     near, _ = matrix.top(vector, BY_VECTOR, stated)
+    nearer = [] if behind is None else matrix.top(behind, BY_VECTOR, stated)[0].tolist()
     rarity = _rarity(lexical, terms)
     here = np.flatnonzero(stated & (columns.session.values == columns.sessions.find(session)))
-    found = [*near.tolist(), *_near_by_words(lexical, rarity, stated), *here[-IN_SESSION:].tolist()]
+    found = [*nearer, *near.tolist(), *_near_by_words(lexical, rarity, stated), *here[-IN_SESSION:].tolist()]
     rows = np.array(list(dict.fromkeys(found)), np.intp)
     held = [frozenset(one.tolist()) for one in lexical.terms_of_rows(rows)]
     rarity |= _rarity(lexical, {term for one in held for term in one} - rarity.keys())

@@ -55,6 +55,7 @@ def keep(
         supersedes=change.supersedes,
         episode=said.episode,
         corrects=said.kind is StatementKind.CORRECTION,
+        answers=said.answers,
     )
     return service.write(scope, request, key=key)
 

@@ -53,7 +53,7 @@ _READING_SHARE = 0.4  # of the limit, for transcripts
 _ANSWER_SECONDS = 0.1  # of the limit, for what comes after the hub's answer
 _MOST_SWEPT = 20  # earlier conversations whose rest is read when one starts
 _CHUNK_BYTES = 1 << 16
-_TOLD = ("text", "at", "folder", "root", "project")  # of a turn
+_TOLD = ("text", "at", "answers", "folder", "root", "project")  # of a turn
 _IDLE_SECONDS = 0.1  # after a whole JSON text: a client that keeps its end open has said all
 _UNUSABLE = "its folder cannot be written, so nothing is kept or loaded"
 
@@ -186,7 +186,7 @@ class _Run:
         elif event.name == "prompt":
             if not event.said:
                 return b""
-            conversation.hear(event.said, _now())
+            conversation.hear(event.said, _now(), transcripts.last_answer(conversation.transcript))
             self._collect(conversation, with_transcript=False)
         else:
             if event.said:  # Gemini tells the prompt again at the end of its turn

@@ -103,10 +103,13 @@ class Conversation:
         if event.transcript and event.transcript != self.transcript:
             self.transcript, self.mark = event.transcript, {}
 
-    def hear(self, text: str, at: str) -> None:
-        """Let what was typed wait for a hub: it belongs to where the conversation began, wherever another one of its name begins."""
+    def hear(self, text: str, at: str, answers: str = "") -> None:
+        """Let what was typed wait for a hub: it belongs to where the conversation began, wherever another one of its name begins.
+
+        ``answers`` is what the assistant had said.
+        """
         where = {"folder": self.folder, "root": self.root, "project": self.project}
-        self.waiting.append({"text": text, "at": at} | where)
+        self.waiting.append({"text": text, "at": at, "answers": answers} | where)
 
     def packed(self) -> bytes:
         """Return the file's content."""

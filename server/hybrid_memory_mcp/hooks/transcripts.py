@@ -1,4 +1,4 @@
-"""What a person said in a client's transcript, read from where it was left.
+"""What a person said in a client's transcript, read from where it was left, and what the assistant said last.
 
 A transcript is the client's own file: lines of JSON that grow, of which nothing is promised. Whatever is not known is passed over. A mark
 says how far it was read; a file that was replaced or became shorter is read again, and a last line that is not whole yet waits.
@@ -30,7 +30,10 @@ _LONGEST_LINE = 4 << 20  # bytes; a longer one holds a tool's result or an image
 _HEAD_BYTES = 256  # by which a file is known again
 _FIRST_BYTES = 1 << 18  # in which a client tells where a conversation began; Codex has its instructions there too
 _LARGEST_DOCUMENT = 32 << 20  # bytes, of a transcript that is one JSON value
-_LAST_BYTES = 1 << 20  # in which Codex tells how a command ended that it has just run
+_LAST_BYTES = (
+    1 << 20
+)  # in which Codex tells how a command ended that it has just run, and an assistant what it said last
+_LONGEST_ANSWER = 1_000  # characters
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A line without any of these is nothing that a person said: most lines need not be parsed.
 _SIGNS = (b'user"', b'user_message"', b"UserMessage", b"queued_command", b'user_input"')
@@ -104,18 +107,7 @@ def first_folder(path: str) -> str:
 
 def exit_code_of(path: str, call: str) -> int | None:
     """Return how the command of a call ended, by the last lines of Codex's transcript; None where they do not tell it."""
-    try:
-        with open(os.open(path, _READ), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                return None
-            file.seek(max(found.st_size - _LAST_BYTES, 0))
-            lines = file.read(_LAST_BYTES).split(b"\n")
-    except (OSError, ValueError):
-        return None
-    for line in reversed(lines):
-        if b'"CommandExecution"' not in line:
-            continue
+    for line in _last_lines(path, b'"CommandExecution"'):
         try:
             item = json.loads(line)["payload"]["item"]
             if item["id"] == call and type(item["exit_code"]) is int:
@@ -123,6 +115,40 @@ def exit_code_of(path: str, call: str) -> int | None:
         except (ValueError, RecursionError, KeyError, TypeError):
             continue  # of another form, or cut off
     return None
+
+
+def last_answer(path: str) -> str:
+    """Return the end of what the assistant last said, by the last lines of a transcript; empty where they do not tell it."""
+    for line in _last_lines(path, b'"assistant"', b'"gemini"'):
+        try:
+            told = json.loads(line)
+            said = "" if told.get("isSidechain") else _said_by_assistant(told.get("payload", told))
+        except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
+            continue  # of another form, or cut off
+        if said.strip():
+            return said.strip()[-_LONGEST_ANSWER:]
+    return ""
+
+
+def _said_by_assistant(told: Mapping[str, Any]) -> str:
+    if "assistant" not in (told.get("type"), told.get("role")) and told.get("type") != "gemini":
+        return ""
+    message = told.get("message")
+    return _joined(message["content"] if isinstance(message, dict) else told["content"])
+
+
+def _last_lines(path: str, *signs: bytes) -> Iterator[bytes]:
+    """Yield those of the last lines of a file that hold one of the signs, the last one first."""
+    try:
+        with open(os.open(path, _READ), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return
+            file.seek(max(found.st_size - _LAST_BYTES, 0))
+            lines = file.read(_LAST_BYTES).split(b"\n")
+    except (OSError, ValueError):
+        return
+    yield from (line for line in reversed(lines) if any(sign in line for sign in signs))
 
 
 def has_more(path: str, mark: Mapping[str, int]) -> bool:
@@ -297,7 +323,7 @@ def _windsurf(told: Mapping[str, Any]) -> tuple[str, Any, bool] | None:
 
 
 _READERS = {"claude-code": _claude_code, "codex": _codex, "gemini": _gemini, "cursor": _cursor, "windsurf": _windsurf}
-_TEXTS = ("text", "input_text", None)
+_TEXTS = ("text", "input_text", "output_text", None)
 
 
 def _joined(content: Any) -> str:

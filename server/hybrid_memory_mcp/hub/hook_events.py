@@ -65,10 +65,11 @@ _ECHOES = 100  # memories whose words are looked for among a person's
 
 
 class TurnTold(BaseModel):
-    """A turn of a person, as a hook tells it."""
+    """A turn of a person, as a hook tells it; ``answers`` is the end of what the assistant had said."""
 
     text: str = Field(max_length=100_000)
     at: str = ""
+    answers: str = Field(default="", max_length=2_000)
     folder: str = ""
     root: str | None = None
     project: dict[str, Any] | None = None
@@ -305,7 +306,7 @@ class _EventAtWork:
         now = service.now()
         echoes = self._echoes(service, at.scope)
         kept = 0
-        said = [Turn(turn.text, _moment(turn.at, now)) for turn in turns]
+        said = [Turn(turn.text, _moment(turn.at, now), answers=turn.answers) for turn in turns]
         announced = self._was_announced(batch, turns)
         keeps_episodes = self._keeps_episodes(service)
         for one in statements(said, fragments=True, announced=announced, gate=service.gate(), episodes=keeps_episodes):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.tables import each
 
 from hybrid_memory_mcp.hooks import transcripts
-from hybrid_memory_mcp.hooks.transcripts import exit_code_of, read_turns
+from hybrid_memory_mcp.hooks.transcripts import exit_code_of, last_answer, read_turns
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "hooks"
 
@@ -213,3 +213,47 @@ def test_a_command_of_which_a_transcript_tells_no_code_has_none(tmp_path, told):
     (tmp_path / "t").write_text(told)
     assert exit_code_of(str(tmp_path / "t"), "call_1") is None
     assert exit_code_of(str(tmp_path), "call_1") is None
+
+
+def answered(text, **more):
+    message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+    return json.dumps({"type": "assistant", "message": message} | more) + "\n"
+
+
+@each(
+    "told",
+    [
+        answered("On Mondays?"),
+        '{"payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "On Mondays?"}]}}\n',
+        '{"type": "gemini", "content": "On Mondays?"}\n',
+        '{"role": "assistant", "message": {"content": [{"type": "text", "text": "On Mondays?"}]}}\n',
+    ],
+)
+def test_what_the_assistant_said_last_is_at_the_end_of_a_transcript(tmp_path, told):
+    (tmp_path / "t").write_text(answered("Hello.") + line("Hi.") + told + line("No."))
+    assert last_answer(str(tmp_path / "t")) == "On Mondays?"
+
+
+def test_of_a_long_answer_the_end_is_taken(tmp_path):
+    (tmp_path / "t").write_text(answered("x" * 5_000 + " On Mondays?"))
+    assert last_answer(str(tmp_path / "t")).endswith("x On Mondays?")
+    assert len(last_answer(str(tmp_path / "t"))) == 1_000
+
+
+@each(
+    "told",
+    [
+        answered("On Mondays?", isSidechain=True),
+        '{"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", "input": {}}]}}\n',
+        '{"type": "assistant", "message": "cut o',
+        '["assistant"]\n',
+        '{"role": "assistant"}\n',
+    ],
+)
+def test_what_is_no_answer_of_the_assistant_is_passed_over(tmp_path, told):
+    (tmp_path / "t").write_text(told)
+    assert last_answer(str(tmp_path / "t")) == ""
+
+
+def test_without_a_transcript_the_assistant_has_said_nothing(tmp_path):
+    assert [last_answer(one) for one in ("", str(tmp_path), str(tmp_path / "none"), "a\0b")] == [""] * 4
