@@ -89,7 +89,7 @@ def quiet_recall(
     """Return the memories that a prompt is clearly about, best first; usually none.
 
     The request's query is the gist of the prompt. Left out are memories that were ``shown`` before, what tools and imports say (nothing
-    untrusted comes unasked), what a newer hit replaces, and what is over, as ``endings`` judges it.
+    untrusted comes unasked), what a newer hit replaces, and what is over, as ``endings`` judges it. What likely changed one comes along.
     """
     where = replace(request.where, unasked=True)
     looked = replace(request, where=where, limit=_JUDGED, concise=True, weak=False, explain=False, cursor=None)
@@ -108,6 +108,7 @@ def quiet_recall(
     if asked.own:
         bearing -= _of_others(found.hits, bearings, bearing)
     bearing |= {hit.newer for hit in found.hits if hit.newer is not None and hit.memory.id in bearing}
+    bearing |= set(index.contradicted_by(bearing, now).values())
     most = min(request.limit or QUIET_PAGE, QUIET_PAGE)
     judged = [hit.memory for hit in found.hits if hit.memory.id in bearing]
     gone = frozenset() if endings is None else over_now(endings, index, judged, now)

@@ -44,6 +44,14 @@ def test_the_later_one_comes_in_though_it_hardly_answers_the_question(service, s
     assert [one for one in shown if one in (old, new)] == ([new, old] if changed else [old])
 
 
+def test_a_prompt_recalls_the_later_one_with_the_earlier(service, scope):
+    old = remember(service, scope, "Our dentist is Dr Hegarty in Graz", memory_type=MemoryType.LONG_TERM).id
+    service.change_model = changes_everything
+    new = remember(service, scope, "We had to go elsewhere, to Rosa Quill", memory_type=MemoryType.LONG_TERM).id
+    found = service.read(scope, ReadRequest(query="Who is our dentist in Graz?", quiet=True)).hits
+    assert [hit.memory.id for hit in found] == [new, old]
+
+
 def test_the_earlier_one_names_the_later_one(service, scope):
     old, new = told(service, scope)
     assert {hit.memory.id: hit.contradicted_by for hit in hits(service, scope)} == {old: new, new: None}
