@@ -38,7 +38,7 @@ NOTHING = 1.1
 READ = 600
 """Characters of a message that are looked at."""
 UNLIKELY = 0.05
-"""A message is not read in context if at first sight no sentence of it is as likely worth keeping: a third of all messages."""
+"""A message is not read in context if at first sight no sentence of it is as likely worth keeping, and nothing of it may be a paste."""
 
 _SENTENCE_WEIGHT, _MESSAGE_WEIGHT = 3.0, 2.0  # so that the penalty of the fit weighs them as it does the shape
 _LONG = 400  # characters
@@ -99,7 +99,7 @@ class Gate:
         ends = np.cumsum([len(sentences) + 1 for sentences, _ in messages], dtype=np.intp)
         rows = np.split(self.vectors([text for one in messages for text in texts_of(*one)]), ends)[: len(messages)]
         found = [self._at_first_sight(*one, own) for one, own in zip(messages, rows, strict=True)]
-        read = [at for at, one in enumerate(found) if any(each.chance >= UNLIKELY for each in one.sentences)]
+        read = [at for at, one in enumerate(found) if _is_read(one.sentences, messages[at][1])]
         for at, seen in zip(read, self.in_context([messages[at] for at in read]), strict=True):
             sentences, message = messages[at]
             judged = self._judged(*(features(sentences, message, rows[at], one) for one in seen))
@@ -128,6 +128,12 @@ class Gate:
         if chance < self.others:
             return self.threshold
         return self.strict if chance < self.pasted_from else NOTHING
+
+
+def _is_read(sentences: Sequence[Judged], message: str) -> bool:
+    """Return whether a message is read in context; of one that may be pasted a rule could still keep what was asked to be kept."""
+    likely = any(one.chance >= UNLIKELY for one in sentences)
+    return likely or (bool(sentences) and holds_others_words(message))
 
 
 def mean_chance(rows: NDArray[np.float32], networks: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:

@@ -174,14 +174,10 @@ def pair_features(
     """Return (earlier statements, features) float32: what the second regression reads."""
     change, repeats = sounds
     mean, spread = usual[0], max(usual[1], _LEAST_SPREAD)
-    cosines = np.array([one.vector @ new.vector for one in earlier], np.float32)
+    cosines = _cosines(new.vector, earlier)
     shared = [new.terms & one.terms for one in earlier]
     weights = np.array([sum(rarity.get(term, 0.0) for term in one) for one in shared], np.float32)
     by_vector, by_words = _ranks(cosines), _ranks(weights)
-    both = new.behind
-    answers = both is not None
-    behind = np.zeros_like(cosines) if both is None else np.array([one.vector @ both for one in earlier], np.float32)
-    by_behind = _ranks(behind)
     own = sum(rarity.get(term, 0.0) for term in new.terms) or 1.0
     figures, names = _found(_FIGURES, new.text), _found(_NAME, new.text)
     words_of_new = min(len(new.terms), _MOST_WORDS) / _MOST_WORDS
@@ -223,13 +219,19 @@ def pair_features(
                 here * change,
                 min((cosine - mean) / spread, _MOST_DEVIATIONS) / _MOST_DEVIATIONS,
                 mean,
-                answers,
-                float(behind[place]),
-                answers / (1 + by_behind[place]),
-                answers * change / (1 + by_behind[place]),
             )
         )
-    return np.array(rows, np.float32)
+    found: NDArray[np.float32] = np.concatenate((np.array(rows), _answering(new, earlier, change)), 1, dtype=np.float32)
+    return found
+
+
+def _answering(new: Statement, earlier: Sequence[Statement], change: float) -> NDArray[np.float32]:
+    """Return (earlier statements, features): how near they are to a new one and what it answers, nothing where it answers nothing."""
+    if new.behind is None:
+        return np.zeros((len(earlier), 4), np.float32)
+    cosines = _cosines(new.behind, earlier)
+    near = 1 / (1 + np.array(_ranks(cosines), np.float32))
+    return np.stack((np.ones_like(near), cosines, near, change * near), axis=1)
 
 
 @cache
@@ -249,6 +251,10 @@ def load_changes() -> ChangeModel:
 def _chances(odds: NDArray[np.float32]) -> NDArray[np.float32]:
     found: NDArray[np.float32] = np.reciprocal(1 + np.exp(-np.clip(odds, -30, 30)), dtype=np.float32)
     return found
+
+
+def _cosines(vector: NDArray[np.float32], earlier: Sequence[Statement]) -> NDArray[np.float32]:
+    return np.array([one.vector @ vector for one in earlier], np.float32)
 
 
 def _ranks(values: NDArray[np.float32]) -> list[int]:

@@ -102,13 +102,16 @@ def quiet_recall(
     found = replace(found, hits=(*found.hits, *(hit for hit in beside if hit.memory.id not in known)))
     if not found.hits:
         return replace(found, hits=(), total=0, recalled=None)
-    bearings = _bearings(index, request, vector, found.hits, now, asked)
+    later = index.contradicted_by([hit.memory.id for hit in found.hits], now)
+    # What comes along with a memory takes nothing from what that bears by itself.
+    by_themselves = sorted(found.hits, key=lambda hit: hit.memory.id in later.values())
+    bearings = _bearings(index, request, vector, by_themselves, now, asked)
     bearing = {hit.memory.id for hit in found.hits if bears_on(bearings[hit.memory.id])}
     bearing |= {hit.memory.id for hit in beside}
     if asked.own:
         bearing -= _of_others(found.hits, bearings, bearing)
     bearing |= {hit.newer for hit in found.hits if hit.newer is not None and hit.memory.id in bearing}
-    bearing |= set(index.contradicted_by(bearing, now).values())
+    bearing |= {one for old, one in later.items() if old in bearing}
     most = min(request.limit or QUIET_PAGE, QUIET_PAGE)
     judged = [hit.memory for hit in found.hits if hit.memory.id in bearing]
     gone = frozenset() if endings is None else over_now(endings, index, judged, now)

@@ -404,16 +404,24 @@ def _disputed_first(listing: Listing, ranking: Ranking, index: NamespaceIndex, n
     What goes before a hit and answers too little to be listed itself comes in, and counts as much as the hit: "Dr Hegarty has retired"
     answers "Who is our GP?" only next to "Our GP is Dr Hegarty".
     """
-    disputes = index.stands_behind(ranking.ids[listing.order[:COMPARED_HITS]], now)
+    best: list[MemoryId] = ranking.ids[listing.order[:COMPARED_HITS]].tolist()
+    disputes: dict[MemoryId, MemoryId] = {}
+    asked = best
+    while asked:  # what goes before a hit may have been changed itself
+        found = index.stands_behind(asked, now)
+        disputes |= found
+        asked = [one for one in found.values() if one not in disputes]
     if not disputes:
         return listing
     places = ranking.ids.places({*disputes, *disputes.values()})
-    listed = set(listing.order.tolist())
-    brought = {
-        places[front]: listing.best.get(places[one], places[one])
-        for one, front in disputes.items()
-        if front in places and places[front] not in listed
-    }
+    folded = ranking.ids.places(one for some in listing.copies.values() for one in some)
+    listed = {*listing.order.tolist(), *folded.values()}
+    brought: dict[int, int] = {}
+    for one in (one for one in best if one in disputes):
+        front: MemoryId | None = disputes[one]
+        while front in places and places[front] not in {*listed, *brought}:
+            brought[places[front]] = listing.best.get(places[one], places[one])
+            front = disputes.get(front)
     order = np.concatenate((listing.order, np.array(list(brought), np.intp)))
     return replace(
         listing,

@@ -109,7 +109,8 @@ class Conversation:
         ``answers`` is what the assistant had said.
         """
         where = {"folder": self.folder, "root": self.root, "project": self.project}
-        self.waiting.append({"text": text, "at": at, "answers": answers} | where)
+        said = {"text": _whole(text), "at": at, "answers": _whole(answers)}
+        self.waiting.append(said | where)
 
     def packed(self) -> bytes:
         """Return the file's content."""
@@ -292,6 +293,11 @@ def _is_beginning(values: list[Any]) -> bool:
 def _progress(mark: dict[str, int]) -> tuple[int, int, int]:
     """Return how far a mark is: first how often the file was begun again."""
     return mark.get("anew", -1), mark.get("offset", 0), mark.get("count", 0)
+
+
+def _whole(text: str) -> str:
+    """Return a text without halves of characters, which JSON may hold and no hub takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _key(turn: dict[str, Any]) -> tuple[str, str]:

@@ -30,9 +30,8 @@ _LONGEST_LINE = 4 << 20  # bytes; a longer one holds a tool's result or an image
 _HEAD_BYTES = 256  # by which a file is known again
 _FIRST_BYTES = 1 << 18  # in which a client tells where a conversation began; Codex has its instructions there too
 _LARGEST_DOCUMENT = 32 << 20  # bytes, of a transcript that is one JSON value
-_LAST_BYTES = (
-    1 << 20
-)  # in which Codex tells how a command ended that it has just run, and an assistant what it said last
+_LAST_BYTES = 1 << 20  # in which Codex tells how a command ended that it has just run
+_ANSWER_BYTES = 1 << 18  # at the end, in which the assistant's last words are looked for
 _LONGEST_ANSWER = 1_000  # characters
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A line without any of these is nothing that a person said: most lines need not be parsed.
@@ -107,7 +106,7 @@ def first_folder(path: str) -> str:
 
 def exit_code_of(path: str, call: str) -> int | None:
     """Return how the command of a call ended, by the last lines of Codex's transcript; None where they do not tell it."""
-    for line in _last_lines(path, b'"CommandExecution"'):
+    for line in _last_lines(path, _LAST_BYTES, b'"CommandExecution"'):
         try:
             item = json.loads(line)["payload"]["item"]
             if item["id"] == call and type(item["exit_code"]) is int:
@@ -119,10 +118,11 @@ def exit_code_of(path: str, call: str) -> int | None:
 
 def last_answer(path: str) -> str:
     """Return the end of what the assistant last said, by the last lines of a transcript; empty where they do not tell it."""
-    for line in _last_lines(path, b'"assistant"', b'"gemini"'):
+    for line in _last_lines(path, _ANSWER_BYTES, b'"assistant"', b'"gemini"'):
         try:
             told = json.loads(line)
-            said = "" if told.get("isSidechain") else _said_by_assistant(told.get("payload", told))
+            is_other = told.get("isSidechain") or told.get("isApiErrorMessage")
+            said = "" if is_other else _said_by_assistant(told.get("payload", told))
         except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
             continue  # of another form, or cut off
         if said.strip():
@@ -134,18 +134,21 @@ def _said_by_assistant(told: Mapping[str, Any]) -> str:
     if "assistant" not in (told.get("type"), told.get("role")) and told.get("type") != "gemini":
         return ""
     message = told.get("message")
-    return _joined(message["content"] if isinstance(message, dict) else told["content"])
+    content = message["content"] if isinstance(message, dict) else told["content"]
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content if part.get("type") in _ANSWER_TEXTS)
 
 
-def _last_lines(path: str, *signs: bytes) -> Iterator[bytes]:
+def _last_lines(path: str, most: int, *signs: bytes) -> Iterator[bytes]:
     """Yield those of the last lines of a file that hold one of the signs, the last one first."""
     try:
         with open(os.open(path, _READ), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 return
-            file.seek(max(found.st_size - _LAST_BYTES, 0))
-            lines = file.read(_LAST_BYTES).split(b"\n")
+            file.seek(max(found.st_size - most, 0))
+            lines = file.read(most).split(b"\n")
     except (OSError, ValueError):
         return
     yield from (line for line in reversed(lines) if any(sign in line for sign in signs))
@@ -323,7 +326,8 @@ def _windsurf(told: Mapping[str, Any]) -> tuple[str, Any, bool] | None:
 
 
 _READERS = {"claude-code": _claude_code, "codex": _codex, "gemini": _gemini, "cursor": _cursor, "windsurf": _windsurf}
-_TEXTS = ("text", "input_text", "output_text", None)
+_TEXTS = ("text", "input_text", None)
+_ANSWER_TEXTS = ("text", "output_text")
 
 
 def _joined(content: Any) -> str:

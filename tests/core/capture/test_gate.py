@@ -11,7 +11,7 @@ from tests.tables import each
 from tools.fit_gate import DIALOGUES, figures, fitted, read, threshold_for
 
 from hybrid_memory.capture import gate as gate_module
-from hybrid_memory.capture.gate import ADAPTER, CALIBRATION, MODEL, UNLIKELY, Gate, load_gate
+from hybrid_memory.capture.gate import ADAPTER, CALIBRATION, MODEL, NOTHING, UNLIKELY, Gate, load_gate
 from hybrid_memory.capture.model import StatementKind, Turn
 from hybrid_memory.capture.sentences import sentences
 from hybrid_memory.capture.statements import statements
@@ -62,6 +62,10 @@ def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2, adapted=None, first=0
         others=0.1,
         pasted_from=0.5,
     )
+
+
+def judged_in(text, gate):
+    return gate.judged(list(sentences(text)), text)
 
 
 def in_passing(text, gate=None):
@@ -117,8 +121,12 @@ def test_a_message_that_is_unlikely_at_first_sight_is_not_read_in_context():
     gate = sure_of(0.9, first=UNLIKELY / 2)
     read = []
     gate = replace(gate, in_context=lambda messages: read.extend(messages) or [])
-    (judged,) = gate.judged(list(sentences("We meet on Tuesdays")), "We meet on Tuesdays").sentences
+    (judged,) = judged_in("We meet on Tuesdays", gate).sentences
     assert (read, judged.chance) == ([], pytest.approx(UNLIKELY / 2))
+
+
+def test_what_may_be_pasted_is_read_in_context_however_unlikely():
+    assert judged_in(f"Is this right?\n{PASTED}", sure_of(0.5, pasted=0.9, first=UNLIKELY / 2)).threshold == NOTHING
 
 
 def test_no_messages_are_judged_as_none():

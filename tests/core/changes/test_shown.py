@@ -44,6 +44,18 @@ def test_the_later_one_comes_in_though_it_hardly_answers_the_question(service, s
     assert [one for one in shown if one in (old, new)] == ([new, old] if changed else [old])
 
 
+def test_what_changed_the_later_one_again_stands_before_both(service, scope):
+    old = remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM).id
+    service.change_model = changes_only(OLD)
+    moved = remember(service, scope, "Dana wants it two days later", memory_type=MemoryType.LONG_TERM).id
+    service.change_model = changes_only("Dana wants it two days later")
+    again = remember(service, scope, "Back to where it was, says Otto", memory_type=MemoryType.LONG_TERM).id
+    for place in ("Graz", "Linz", "Wels"):
+        remember(service, scope, f"The standup in {place} is on Mondays at nine", memory_type=MemoryType.LONG_TERM)
+    shown = [hit.memory.id for hit in hits(service, scope)]
+    assert [one for one in shown if one in (old, moved, again)] == [again, moved, old]
+
+
 def test_a_prompt_recalls_the_later_one_with_the_earlier(service, scope):
     old = remember(service, scope, "Our dentist is Dr Hegarty in Graz", memory_type=MemoryType.LONG_TERM).id
     service.change_model = changes_everything

@@ -13,7 +13,9 @@ ASKED = json.dumps({"type": "assistant", "message": {"content": [{"type": "text"
 
 
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.parametrize(("transcript", "answers"), [(ASKED, "MySQL, then?"), ("", "")])
+@pytest.mark.parametrize(
+    ("transcript", "answers"), [(ASKED, "MySQL, then?"), (ASKED.replace("?", "\\ud83d"), "MySQL, then?"), ("", "")]
+)
 def test_what_the_assistant_said_is_told_and_not_stored(service, home, transcript, answers):
     heard = []
 

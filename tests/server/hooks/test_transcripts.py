@@ -244,6 +244,7 @@ def test_of_a_long_answer_the_end_is_taken(tmp_path):
     "told",
     [
         answered("On Mondays?", isSidechain=True),
+        answered("API Error: 529", isApiErrorMessage=True),
         '{"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", "input": {}}]}}\n',
         '{"type": "assistant", "message": "cut o',
         '["assistant"]\n',
@@ -253,6 +254,11 @@ def test_of_a_long_answer_the_end_is_taken(tmp_path):
 def test_what_is_no_answer_of_the_assistant_is_passed_over(tmp_path, told):
     (tmp_path / "t").write_text(told)
     assert last_answer(str(tmp_path / "t")) == ""
+
+
+def test_an_answer_is_taken_as_it_is(tmp_path):
+    (tmp_path / "t").write_text(answered("/standup runs <rules> first."))
+    assert last_answer(str(tmp_path / "t")) == "/standup runs <rules> first."
 
 
 def test_without_a_transcript_the_assistant_has_said_nothing(tmp_path):
