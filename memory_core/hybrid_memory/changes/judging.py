@@ -82,7 +82,7 @@ def likely_changes(
         chances = model.judged(new, near.statements, near.rarity, near.usual)
     except EmbedderUnavailable:  # a damaged installation; the write matters more
         return []
-    least = model.corrected if request.corrects else model.linked
+    least = model.hinted if request.episode else model.corrected if request.corrects else model.linked
     likely = [
         LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)
         for memory, old, chance in zip(near.memories, near.statements, chances, strict=True)
@@ -104,7 +104,6 @@ def may_change(request: WriteRequest) -> bool:
     return (
         request.memory_type in _TYPES
         and request.origin in _SPOKEN
-        and not request.episode
         and request.supersedes is None
         and request.speaker is None
         and request.key is None

@@ -46,7 +46,7 @@ from hybrid_memory.errors import (
 )
 from hybrid_memory.ids import whole_id
 from hybrid_memory.language.text import visible
-from hybrid_memory.model import TRUST_ORDER, Json, Memory, MemoryId, Scope
+from hybrid_memory.model import TRUST_ORDER, Json, Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
@@ -302,6 +302,10 @@ class MemoryService:
         changed = [] if model is None else self._likely_changes(model, prepared, scope, now)
         here = (one.memory.id for one in changed if one.memory.namespace == home.namespace)
         prepared = replace(prepared, contradicts=next(here, None))
+        if request.episode and prepared.contradicts is not None:  # what puts right what lasts was not said in passing
+            prepared = replace(
+                prepared, request=replace(request, episode=False, memory_type=MemoryType.LONG_TERM, corrects=True)
+            )
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
         undo = str(self._commits.new_id(now)) if as_act else None
 
@@ -317,7 +321,7 @@ class MemoryService:
         except LogTrimmed:  # this hub was away for long, and what it prepared is of a time that the log no longer tells
             self._index_cache.load_again(home.namespace, index)
             again = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
-            prepared = replace(again, contradicts=prepared.contradicts)
+            prepared = replace(again, contradicts=prepared.contradicts, request=prepared.request)
             written = self._commits.commit(home.namespace, key, decision(prepared), result_codec.WRITE)
         result: WriteResult = written.result
         # The decision may have counted the statement on a memory that was found: that one is the result.

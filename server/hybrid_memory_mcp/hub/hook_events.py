@@ -25,7 +25,7 @@ from hybrid_memory.capture.others_words import announces_others_words
 from hybrid_memory.capture.statements import statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.language.token_estimate import estimate_tokens
-from hybrid_memory.model import Kind, MemoryId, Scope
+from hybrid_memory.model import Kind, MemoryId, Scope, Tier
 from hybrid_memory.requests import Hit, ListRequest, ReadRequest, ReadResult
 from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.retrieval.prompt_gist import gist_of
@@ -319,7 +319,8 @@ class _EventAtWork:
                 continue
             with suppress(InvalidInput):  # nothing that another try would mend
                 written = keep(service, scope, one, f"{HOOK_SOURCE}{batch.client}", key=key)
-                kept += written is not None and written.duplicate_of is None and not one.episode
+                is_kept = not one.episode or (written is not None and written.tier is Tier.LONG_TERM)
+                kept += written is not None and written.duplicate_of is None and is_kept
         return kept
 
     def _keeps_episodes(self, service: MemoryService) -> bool:

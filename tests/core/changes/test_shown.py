@@ -4,7 +4,7 @@ import pytest
 from tests.changing import changes_everything, changes_only
 from tests.core.speaking import remember
 
-from hybrid_memory.model import MemoryType, Origin
+from hybrid_memory.model import Kind, MemoryType, Origin, Tier
 from hybrid_memory.requests import ForgetRequest, ReadRequest
 
 OLD, NEW = "The standup is on Mondays at nine", "The standup is on Thursdays at nine"
@@ -119,6 +119,17 @@ def test_who_writes_is_not_told_of_what_is_hardly_changed(service, scope):
     remember(service, scope, OLD)
     service.change_model = lambda: changes_everything(0.5)
     assert remember(service, scope, NEW).related == ()
+
+
+def test_what_was_said_in_passing_is_kept_where_it_surely_changes_what_lasts(service, scope):
+    def kinds(chance, text):
+        service.change_model = lambda: changes_everything(chance)
+        written = remember(service, scope, text, origin=Origin.USER, episode=True)
+        return service.get(scope, written.id).kind, written.tier
+
+    remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
+    assert kinds(0.5, "the standup was long on Mondays") == (Kind.EPISODE, Tier.SENSORY)
+    assert kinds(0.9, NEW) == (Kind.OBSERVATION, Tier.LONG_TERM)
 
 
 def test_a_statement_of_somebody_by_name_changes_nothing(service, scope):
