@@ -64,6 +64,15 @@ def test_a_prompt_recalls_the_later_one_with_the_earlier(service, scope):
     assert [hit.memory.id for hit in found] == [new, old]
 
 
+def test_a_memory_that_likely_changed_is_recalled_at_the_same_prompts_as_before(service, scope):
+    old = remember(service, scope, "Our GP is Dr Hegarty", memory_type=MemoryType.LONG_TERM).id
+    prompt = ReadRequest(query="Hegarty complains about the crash", quiet=True)
+    assert [hit.memory.id for hit in service.read(scope, prompt).hits] == [old]
+    service.change_model = changes_everything
+    new = remember(service, scope, "We had to go elsewhere, to Rosa Quill", memory_type=MemoryType.LONG_TERM).id
+    assert [hit.memory.id for hit in service.read(scope, prompt).hits] == [new, old]
+
+
 def test_the_earlier_one_names_the_later_one(service, scope):
     old, new = told(service, scope)
     assert {hit.memory.id: hit.contradicted_by for hit in hits(service, scope)} == {old: new, new: None}
