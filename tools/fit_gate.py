@@ -230,7 +230,7 @@ def first_sight(given: Sequence[Example]) -> dict[str, NDArray[np.float32]]:
 
 
 def passed_over(messages: Sequence[Message], given: Sequence[Example]) -> dict[str, list[int]]:
-    """Return how many messages, and how many worth keeping, are not read in context, and of how many; persons are held out."""
+    """Return how many messages, and how many worth keeping, are unlikely at first sight, and of how many; persons are held out."""
     fold = _folds(messages, given)
     best = np.zeros(len(messages))
     for held in range(FOLDS):

@@ -419,8 +419,9 @@ def _disputed_first(listing: Listing, ranking: Ranking, index: NamespaceIndex, n
     brought: dict[int, int] = {}
     for one in (one for one in best if one in disputes):
         front: MemoryId | None = disputes[one]
-        while front in places and places[front] not in {*listed, *brought}:
+        while front in places and places[front] not in listed:
             brought[places[front]] = listing.best.get(places[one], places[one])
+            listed.add(places[front])
             front = disputes.get(front)
     order = np.concatenate((listing.order, np.array(list(brought), np.intp)))
     return replace(
