@@ -2,8 +2,9 @@
 
 It learns from lives, played in order of time into a store of memory: the dialogues in ``tools/dialogues``, whose authors marked what
 changes what; the diaries, notes and logs in ``tools/streams``, where one statement in fifteen changes an earlier one and many resemble
-each other; the lives in ``tools/changing``, where one in five does, mostly without a word that says so; and stores of notes with
-questions, of whose answers the stale ones were changed by the current one.
+each other; the lives in ``tools/changing``, where one in five does, mostly without a word that says so; those of a few messages in
+``tools/short_lives``, half of which end with a change and half with what only looks like one; and stores of notes with questions, of
+whose answers the stale ones were changed by the current one.
 
     uv run --group fit python -m tools.fit_changes           fits it, writes the model and its calibration
     uv run python -m tools.fit_changes --check FILE ...      measures the committed one on lives that nothing was fitted on
@@ -18,11 +19,11 @@ import argparse
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,7 @@ TESTS = Path(__file__).parents[1] / "tests" / "data"
 NOTES = [*sorted((TESTS / "half_years").glob("dev-*.json")), *sorted((TESTS / "lives").glob("dev-*.json"))]
 STREAMS = Path(__file__).with_name("streams")
 CHANGING = Path(__file__).with_name("changing")
+SHORT = Path(__file__).with_name("short_lives")
 CHANGES = ("replaces", "ends")
 FOLDS = 6
 PENALTY_ALONE, PENALTY_PAIR = 10.0, 3.0
@@ -96,6 +98,10 @@ def lives_of(paths: Iterable[Path]) -> dict[str, list[Told]]:
         if path.suffix == ".json":
             for store in json.loads(path.read_text(encoding="utf-8"))["stores"]:
                 found[f"notes {store['id']}"] = _notes(store)
+        elif path.parent.name == SHORT.name:
+            for line in path.read_text(encoding="utf-8").splitlines():
+                life = json.loads(line)
+                found[f"{path.stem}#{life['id']}"] = _short(life)
         elif told := _dialogue(path):
             found[path.stem] = told
     return found
@@ -116,6 +122,18 @@ def _dialogue(path: Path) -> list[Told]:
             changes = {change["id"]: change["how"] for change in one.get("changes", ())}
             found.append(Told(one["id"], one["text"], _moment(said["at"]), said["conv"], changes, answers))
     return found
+
+
+def _short(life: dict[str, Any]) -> list[Told]:
+    """Return the messages of a short life, of which the last may change one before it."""
+    *before, later = *life["before"], life["later"]
+    talks = [one["at"][:10] for one in before]
+    talks.append(talks[-1] if life["same_talk"] else "later")
+    changes = {str(life["old"]): life["kind"]} if life["kind"] in CHANGES else {}
+    return [
+        Told(str(at), one["user"], _moment(one["at"]), talk, changes if one is later else {}, one.get("assistant", ""))
+        for at, (one, talk) in enumerate(zip((*before, later), talks, strict=True))
+    ]
 
 
 def _notes(store: dict[str, list[dict[str, str]]]) -> list[Told]:
@@ -187,7 +205,9 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
                 ),
             )
             wanted = sum(how in CHANGES for how in one.changes.values())
-            for new, earlier, rarity, usual in _Watcher.seen:
+            for new, earlier, rarity, usual in _Watcher.seen[
+                :1
+            ]:  # then it is asked about what was said in passing: nothing
                 how = [one.changes.get(name_of.get(other.text, ""), "") for other in earlier]
                 found.append(Example(life, new, earlier, rarity, usual, how, wanted))
             name_of[one.text] = one.name
@@ -257,7 +277,12 @@ def _held_out(examples: Sequence[Example], rows: Array, changes: Array, repeats:
 
 
 def _folds(examples: Sequence[Example]) -> NDArray[np.int64]:
-    return np.array([zlib.crc32(one.life.encode()) % FOLDS for one in examples])
+    return np.array([zlib.crc32(_author(one).encode()) % FOLDS for one in examples])
+
+
+def _author(one: Example) -> str:
+    """Return whose life it is: short lives of one author are held out together."""
+    return one.life.partition("#")[0]
 
 
 def _pairs(one: Example, sound: tuple[float, float]) -> NDArray[np.float32]:
@@ -323,10 +348,10 @@ def main() -> None:
         if options.misses:
             _print_misses(examples, chances, model.linked)
         return
-    files = {folder.name: sorted(folder.glob("*.jsonl")) for folder in (DIALOGUES, STREAMS, CHANGING)}
+    files = {folder.name: sorted(folder.glob("*.jsonl")) for folder in (DIALOGUES, STREAMS, CHANGING, SHORT)}
     examples = played(lives_of([*(one for some in files.values() for one in some), *NOTES]), embedder)
     chances = cross_validated(examples)
-    groups = {name: _only(examples, chances, {path.stem for path in some}.__contains__) for name, some in files.items()}
+    groups = {name: _only(examples, chances, {path.stem for path in some}) for name, some in files.items()}
     of_dialogues = groups[DIALOGUES.name]
     corrected, hinted = (threshold_for(*best_of(*of_dialogues), precision) for precision in (CORRECTED, HINTED))
     model = fit(examples)
@@ -361,9 +386,9 @@ def main() -> None:
 
 
 def _only(
-    examples: Sequence[Example], chances: Sequence[Sequence[float]], of: Callable[[str], bool]
+    examples: Sequence[Example], chances: Sequence[Sequence[float]], files: Collection[str]
 ) -> tuple[list[Example], list[Sequence[float]]]:
-    places = [place for place, one in enumerate(examples) if of(one.life)]
+    places = [place for place, one in enumerate(examples) if _author(one) in files]
     return [examples[place] for place in places], [chances[place] for place in places]
 
 

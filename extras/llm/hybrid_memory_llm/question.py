@@ -108,7 +108,7 @@ def _near(service: MemoryService, scope: Scope, memory: Memory) -> list[Memory]:
         at=memory.occurred_at or memory.created_at,
         session=memory.session,
     )
-    found = earlier_statements(index, fetch_of(service.store, scope), new, service.now()).memories
+    found = earlier_statements(index, fetch_of(service.store, scope), new, service.now(), in_passing=False).memories
     others = (one for one in found if one.id != memory.id and one.namespace == memory.namespace)
     return [one for one in others if may_be_sent(one)][:_NEAR]
 

@@ -11,6 +11,7 @@ from hybrid_memory.changes.pairs import ChangeModel, Statement, Usual
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.language.lazy_pattern import LazyPattern
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Origin
+from hybrid_memory.trust import BESIDE_OTHERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,17 +78,23 @@ def likely_changes(
         answers=answers,
         behind=vector_of(f"{answers} {request.content}") if answers else None,
     )
-    near = earlier_statements(index, fetch, new, now)
-    try:
-        chances = model.judged(new, near.statements, near.rarity, near.usual)
-    except EmbedderUnavailable:  # a damaged installation; the write matters more
-        return []
-    least = model.hinted if request.episode else model.corrected if request.corrects else model.linked
-    likely = [
-        LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)
-        for memory, old, chance in zip(near.memories, near.statements, chances, strict=True)
-        if chance >= least and memory.id not in prepared.repeats
-    ]
+    least = model.corrected if request.corrects else model.linked
+    likely: list[LikelyChange] = []
+    for in_passing in (False, True):  # what was kept is changed rather than what was said in passing
+        near = earlier_statements(index, fetch, new, now, in_passing=in_passing)
+        if in_passing and not near.statements:
+            break
+        try:
+            chances = model.judged(new, near.statements, near.rarity, near.usual)
+        except EmbedderUnavailable:  # a damaged installation; the write matters more
+            return []
+        likely = [
+            LikelyChange(memory, chance, float(old.vector @ new.vector), chance >= model.hinted)
+            for memory, old, chance in zip(near.memories, near.statements, chances, strict=True)
+            if chance >= least and memory.id not in prepared.repeats
+        ]
+        if likely:
+            break
     return sorted(likely, key=lambda one: -one.chance)
 
 
@@ -111,18 +118,22 @@ def may_change(request: WriteRequest) -> bool:
     )
 
 
-def earlier_statements(index: NamespaceIndex, fetch: Fetch, new: Statement, now: datetime) -> Near:
+def earlier_statements(index: NamespaceIndex, fetch: Fetch, new: Statement, now: datetime, *, in_passing: bool) -> Near:
     """Return the short statements, told before a new one, that are nearest to it."""
-    found = index.nearest_statements(new.vector, new.behind, new.terms, new.session, now)
+    found = index.nearest_statements(new.vector, new.behind, new.terms, new.session, now, in_passing=in_passing)
     memories: Mapping[MemoryId, Memory] = index.memories(found.ids, fetch) if found.ids else {}
     kept: list[Memory] = []
     statements: list[Statement] = []
     for one, vector, terms in zip(found.ids, found.vectors, found.terms, strict=True):
         memory = memories.get(one)
-        if memory is None or len(memory.content) > _LONGEST:
+        if memory is None or len(memory.content) > _LONGEST or (in_passing and not _said_by_oneself(memory)):
             continue
         at = memory.occurred_at or memory.created_at
         if at <= new.at:
             kept.append(memory)
             statements.append(Statement(text=memory.content, vector=vector, terms=terms, at=at, session=memory.session))
     return Near(tuple(kept), tuple(statements), found.rarity, found.usual)
+
+
+def _said_by_oneself(memory: Memory) -> bool:
+    return memory.origin in _SPOKEN and not (memory.source or "").endswith(BESIDE_OTHERS)

@@ -257,16 +257,18 @@ class NamespaceIndex:
         terms: Collection[int],
         session: str,
         now: datetime,
+        *,
+        in_passing: bool,
     ) -> NearStatements:
         """Return the live statements that a new one may change: nearest by vector, by rare words in common, and last of its session.
 
         ``behind`` is a second vector, of the new one together with what it answers.
-        Statements are what nobody by name said, and what was not said in passing; the rest changes nothing.
+        Statements are what nobody by name said, either to be kept or ``in_passing``; the rest changes nothing.
         """
         with self._lock:
             if not self._matrix.fits(vector):
                 return NO_STATEMENTS
-            stated = self._columns.visible(now) & self._columns.are_statements() & self._matrix.has
+            stated = self._columns.visible(now) & self._columns.are_statements(in_passing=in_passing) & self._matrix.has
             return near_statements(self._columns, self._lexical, self._matrix, stated, vector, behind, terms, session)
 
     def scan(self, vector: NDArray[np.float32] | None, where: Where, now: datetime) -> ScanResult:

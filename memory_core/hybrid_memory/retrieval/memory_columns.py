@@ -273,9 +273,14 @@ class MemoryColumns:
         items: Mask = np.isin(self.session.values, sessions) & (self.tier.values == _WORKING) & ~self.pinned.values
         return items
 
-    def are_statements(self) -> Mask:
-        """Return which rows somebody who is not named stated to be kept: no turns of a dialogue, tasks, summaries or insights."""
-        stated = ((self.kind.values == _OBSERVATION) | (self.kind.values == _EPISODE)) & ~self.is_episode()
+    def are_statements(self, *, in_passing: bool = False) -> Mask:
+        """Return which rows somebody who is not named stated to be kept: no turns of a dialogue, tasks, summaries or insights.
+
+        With ``in_passing`` those that were said in passing instead.
+        """
+        episodes = self.is_episode()
+        told = (self.kind.values == _OBSERVATION) | (self.kind.values == _EPISODE)
+        stated = episodes if in_passing else told & ~episodes
         mask: Mask = stated & (self.speaker.values == ABSENT)
         return mask
 

@@ -300,9 +300,9 @@ class MemoryService:
         prepared = prepare_write(self._commits, self._encoder, home, request, index, now, parents)
         model = self.change_model() if may_change(request) else None
         changed = [] if model is None else self._likely_changes(model, prepared, scope, now)
-        here = (one.memory.id for one in changed if one.memory.namespace == home.namespace)
-        prepared = replace(prepared, contradicts=next(here, None))
-        if request.episode and prepared.contradicts is not None:  # what puts right what lasts was not said in passing
+        here = [one for one in changed if one.memory.namespace == home.namespace]
+        prepared = replace(prepared, contradicts=here[0].memory.id if here else None)
+        if request.episode and here and here[0].is_sure:  # what puts something right was not said in passing
             prepared = replace(
                 prepared, request=replace(request, episode=False, memory_type=MemoryType.LONG_TERM, corrects=True)
             )
