@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tools.fit_changes import CHANGING, DIALOGUES, STREAMS, figures, lives_of, played
+from tools.fit_changes import CHANGING, DIALOGUES, SHORT, STREAMS, figures, lives_of, played
 
 from hybrid_memory.changes.pairs import (
     CALIBRATION,
@@ -31,7 +31,7 @@ from hybrid_memory.store.memory.store import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 CHECK = Path(__file__).parents[2] / "data" / "dialogues"
-CHECK_STREAMS, CHECK_CHANGING = CHECK.parent / "streams", CHECK.parent / "changing"
+CHECK_STREAMS, CHECK_CHANGING, CHECK_SHORT = (CHECK.parent / one for one in ("streams", "changing", "short_lives"))
 USUAL = (0.2, 0.1)
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -214,8 +214,8 @@ def test_a_chance_means_what_it_says():
 
 
 def test_the_model_is_fitted_on_no_life_that_it_is_checked_on():
-    fitted = [one for folder in (DIALOGUES, STREAMS, CHANGING) for one in folder.glob("*.jsonl")]
-    checked = [one for folder in (CHECK, CHECK_STREAMS, CHECK_CHANGING) for one in folder.glob("*.jsonl")]
+    fitted = [one for folder in (DIALOGUES, STREAMS, CHANGING, SHORT) for one in folder.glob("*.jsonl")]
+    checked = [one for folder in (CHECK, CHECK_STREAMS, CHECK_CHANGING, CHECK_SHORT) for one in folder.glob("*.jsonl")]
     seen = {one.text for life in lives_of(fitted).values() for one in life}
     assert seen.isdisjoint(one.text for life in lives_of(checked).values() for one in life)
 

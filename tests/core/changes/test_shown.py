@@ -6,6 +6,7 @@ from tests.core.speaking import remember
 
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier
 from hybrid_memory.requests import ForgetRequest, ReadRequest
+from hybrid_memory.trust import BESIDE_OTHERS
 
 OLD, NEW = "The standup is on Mondays at nine", "The standup is on Thursdays at nine"
 
@@ -139,6 +140,38 @@ def test_what_was_said_in_passing_is_kept_where_it_surely_changes_what_lasts(ser
     remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
     assert kinds(0.5, "the standup was long on Mondays") == (Kind.EPISODE, Tier.SENSORY)
     assert kinds(0.9, NEW) == (Kind.OBSERVATION, Tier.LONG_TERM)
+
+
+def test_what_was_said_in_passing_stays_so_where_it_hardly_changes_what_lasts(service, scope):
+    old = remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
+    service.change_model = lambda: changes_everything(0.5)
+    new = remember(service, scope, NEW, origin=Origin.USER, episode=True)
+    assert (new.tier, [hit.memory.id for hit in hits(service, scope)]) == (Tier.SENSORY, [new.id, old.id])
+    assert [hit.memory.id for hit in service.read(scope, ReadRequest()).hits] == [old.id]
+
+
+def test_what_was_said_in_passing_is_changed_where_nothing_that_was_kept_is(service, scope):
+    old = remember(service, scope, OLD, origin=Origin.USER, episode=True)
+    service.change_model = changes_everything
+    new = remember(service, scope, NEW, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
+    assert {hit.memory.id: hit.contradicted_by for hit in hits(service, scope)} == {old.id: new.id, new.id: None}
+
+
+def test_what_was_kept_is_changed_rather_than_what_was_said_in_passing(service, scope):
+    kept = remember(service, scope, OLD, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
+    passing = remember(service, scope, f"{OLD} again", origin=Origin.USER, episode=True)
+    service.change_model = changes_everything
+    new = remember(service, scope, NEW, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
+    changed = {hit.memory.id: hit.contradicted_by for hit in hits(service, scope)}
+    assert (changed[kept.id], changed[passing.id]) == (new.id, None)
+
+
+@pytest.mark.parametrize("of", [{"origin": Origin.TOOL}, {"origin": Origin.USER, "source": f"hook:x{BESIDE_OTHERS}"}])
+def test_what_others_said_in_passing_is_not_changed(service, scope, of):
+    remember(service, scope, OLD, episode=True, **of)
+    service.change_model = changes_everything
+    remember(service, scope, NEW, memory_type=MemoryType.LONG_TERM, origin=Origin.USER)
+    assert all(hit.contradicted_by is None for hit in hits(service, scope))
 
 
 def test_a_statement_of_somebody_by_name_changes_nothing(service, scope):
