@@ -115,6 +115,7 @@ def test_the_terminal_shows_the_timeline(told):
     assert [one["content"] for one in json.loads(told["timeline"])["memories"]] == ["Ada lives in Porto."]
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_client_that_shows_apps_is_offered_none(told):
     assert not [one for one in told["resources"] if one.startswith("ui://")]
@@ -137,6 +138,7 @@ def moved(tmp_path_factory):
     return run(MOVED, folder)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_what_is_exported_comes_in_again(moved):
     assert moved["remember"][0] == moved["export"][0] == moved["import"][0] == 0

@@ -22,6 +22,7 @@ def test_a_view_can_be_used_by_everybody_in_both_themes(visit, life, path, theme
     assert seen.violations() == []
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", MENU)
 def test_a_view_fits_a_phone(visit, life, path):
     seen = visit(life, size=PHONE)
@@ -30,6 +31,7 @@ def test_a_view_fits_a_phone(visit, life, path):
     assert seen.violations() == []
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", [*MENU, *ONE])
 def test_each_button_holds_its_words_on_a_phone(visit, life, path):
     page = visit(life, size=HANDHELD).open(path.format(**life.ids))
@@ -45,6 +47,7 @@ def test_the_page_of_one_thing_fits_a_phone(visit, life, path):
     assert seen.violations() == []
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", ["/names", "/search", "/names?namespace=default"])
 def test_the_head_leaves_a_phone_to_the_view(visit, life, path):
     page = visit(life, size=HANDHELD).open(path)
@@ -52,6 +55,7 @@ def test_the_head_leaves_a_phone_to_the_view(visit, life, path):
     assert page.evaluate("document.documentElement.scrollWidth") <= HANDHELD["width"]
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", MENU)
 def test_the_menu_names_the_view_that_is_open_in_full(visit, life, path):
     name = visit(life).open(path).locator(".menu a[aria-current] > span").first
@@ -60,6 +64,7 @@ def test_the_menu_names_the_view_that_is_open_in_full(visit, life, path):
     )
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", ["/names", "/sessions"])
 def test_the_labels_above_a_list_stand_on_one_line(visit, life, path):
     labels = visit(life).open(path).locator(".filters > .field > span")
@@ -74,6 +79,7 @@ def test_a_view_of_the_first_day_teaches_instead_of_being_empty(visit, nothing_y
     assert seen.violations() == []
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", MENU)
 def test_the_data_of_a_view_stands_beside_it(visit, life, path):
     seen = visit(life)

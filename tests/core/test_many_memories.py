@@ -63,6 +63,7 @@ def test_with_an_approximate_index_the_answers_to_few_memories_are_the_same(open
     assert answers(approximate, scope) == expected
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_large_store_is_written_by_other_plans_to_the_same_effect(open_service, monkeypatch):
     found = []

@@ -61,6 +61,7 @@ def held(player, text):
     return "\n".join(lines[:-1]) + "\n"
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
 def test_a_conversation_goes_as_the_page_shows_it(block, player):

@@ -28,6 +28,7 @@ def short_linger(monkeypatch):
 SLOW = ("agent_loop", "http_client")
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.tools if name in SLOW else ()) for name in sorted(SAID)]

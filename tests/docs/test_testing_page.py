@@ -22,6 +22,7 @@ TESTS = [one for one in EXAMPLES if "def test_" in one]
 BACKEND = "import pytest\n\n\n@pytest.fixture\ndef anyio_backend():\n    return 'asyncio'\n"
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_every_test_of_the_page_passes(pytester):
     pytester.makeconftest(BACKEND)

@@ -203,6 +203,7 @@ def test_what_the_person_told_elsewhere_is_about_them_and_found(home, source):
     assert any("peanuts" in hit.memory.content and hit.section == "about the user" for hit in brief)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_after_a_thousand_dull_sentences_a_brief_still_begins_with_what_the_person_likes_and_has(home, tmp_path):
     dull = [f"The number {at} tram to {chr(65 + at % 26)}ville had {at % 7} coaches." for at in range(1_000)]
@@ -269,6 +270,7 @@ def test_what_is_shown_is_what_is_new(home, tmp_path):
         assert [one["text"] for one in done["samples"]] == [words]
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.parametrize("there", [True, False])
 def test_memories_of_other_namespaces_of_an_own_folder_are_counted(home, tmp_path, there):
@@ -281,6 +283,7 @@ def test_memories_of_other_namespaces_of_an_own_folder_are_counted(home, tmp_pat
     assert (seen["new"], done["stored"], sum(seen["left_out"].values())) == (1, 1, 1)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_the_undo_of_an_older_export_names_the_newer_one(home, tmp_path):
     older = asked("import", export_of(tmp_path / "a.zip", conversation()), "--home", home, "--yes")
@@ -377,6 +380,7 @@ def test_the_first_look_at_lines_of_our_own_stores_nothing(home, tmp_path):
     assert remembered(home) == {"The violin is in the attic."}
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs sockets in a folder")
 def test_beside_a_client_it_is_done_by_the_hub_and_the_client_sees_it_at_once(source):
@@ -396,6 +400,7 @@ def test_beside_a_client_it_is_done_by_the_hub_and_the_client_sees_it_at_once(so
         stop_hub(home)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_an_own_export_with_all_that_is_in_attention_is_taken_back_too(home, tmp_path):
     service = MemoryService.open(tmp_path / "other", clock=SystemClock(), random_source=SystemRandomSource())
@@ -430,6 +435,7 @@ app(["import", *sys.argv[1:], "--yes"])
 """
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_killed_in_the_middle_and_done_again_nothing_is_double_and_one_undo_takes_it_all(home, source, tmp_path):
@@ -493,6 +499,7 @@ def test_an_import_into_a_namespace_that_is_named_goes_there_alone(tmp_path, hom
     assert asked("import", transcript, "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_rules_of_a_repository_come_into_its_project_and_those_of_the_person_to_them(tmp_path, home, monkeypatch):
     person = tmp_path / "person"
@@ -524,6 +531,7 @@ def test_where_rules_go_can_be_chosen_and_is_said_before(tmp_path, home):
     assert asked("import", tmp_path / "shop", "--home", home, "--namespace", "default", "--yes")["in_projects"] == 0
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_what_is_here_in_a_longer_form_is_said_so(tmp_path, home):
     (tmp_path / "a.md").write_text("- My bike is red and has no lights.\n")

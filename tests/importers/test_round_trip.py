@@ -67,6 +67,7 @@ def lines_of_folder(folder):
     return header_line(contents) + b"".join(item_line(MemoryItem(one)) for one in memories)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @given(trusted=st.booleans(), made=lives(), layout=st.sampled_from(FolderLayout))
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], deadline=None)

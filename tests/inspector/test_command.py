@@ -116,6 +116,7 @@ def test_the_first_line_is_an_address_that_opens_the_page_and_ctrl_c_ends_it(hom
             get(address, cookie, "/")
 
 
+@pytest.mark.daily
 def test_when_the_hub_is_killed_the_next_one_serves_the_page_at_the_same_place_for_a_new_token(home):
     with relay(home) as client, inspect(home) as command:
         client.initialize()
@@ -138,6 +139,7 @@ def test_when_the_hub_is_killed_the_next_one_serves_the_page_at_the_same_place_f
         assert "another one takes its place" in err
 
 
+@pytest.mark.daily
 def test_a_command_that_is_killed_takes_the_page_along_and_leaves_clients_alone(home):
     with relay(home) as client, inspect(home) as command:
         client.initialize()
@@ -152,6 +154,7 @@ def test_a_command_that_is_killed_takes_the_page_along_and_leaves_clients_alone(
         assert client.call(1, "write_memory", content="Ada lives in Porto")["structuredContent"]
 
 
+@pytest.mark.daily
 def test_the_page_goes_on_while_the_whole_store_is_exchanged(home):
     with inspect(home) as command:
         address = command.stdout.readline().strip()
@@ -196,6 +199,7 @@ def test_a_server_over_http_serves_the_page_too(home):
         served.communicate()
 
 
+@pytest.mark.daily
 def test_it_ends_by_itself_when_no_page_is_open(home):
     with inspect(home, "--idle", "0.005", "--json") as command:
         out, err = command.communicate(timeout=60)
@@ -212,6 +216,7 @@ def test_what_cannot_be_had_is_one_line(home):
         assert (command.returncode, err.count("\n")) == (1, 1)
 
 
+@pytest.mark.daily
 def test_where_no_hub_can_be_started_the_command_serves_the_page_itself(home):
     # As in a sandbox that starts no processes: the program that a hub would be is not there.
     script = (

@@ -39,7 +39,7 @@ from hybrid_memory_postgres.preparing import prepare
 from hybrid_memory_postgres.row_security import WALLED
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 MINE, OTHERS = "alice", "bob"
 MARK = "zanzibar"  # is in all that is the other's

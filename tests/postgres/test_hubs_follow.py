@@ -13,7 +13,7 @@ from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory.testing import FakeRandomSource, HashEmbedder
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 PATIENCE_SECONDS = 60
 BOTH = Scope(session="both", actor="test")

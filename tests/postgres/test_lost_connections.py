@@ -15,7 +15,7 @@ from hybrid_memory.store.writing import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = [pytest.mark.postgres]
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 DIRECTIONS = pytest.mark.parametrize("direction", [TO_SERVER, TO_HUB])
 NAMES = (f"m{number}" for number in count())
 

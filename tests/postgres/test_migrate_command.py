@@ -16,7 +16,7 @@ from hybrid_memory.service.memory_service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_postgres.engine import typed_target
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 SCOPE = Scope(session="s")
 VIOLIN = "The violin is in the attic."

@@ -27,7 +27,7 @@ from hybrid_memory_postgres import row_tables
 from hybrid_memory_postgres.moving_store import database_source, database_target
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 # What a database has alongside a store's contents, tables of another name, and what keeps the order of rows.
 NOT_MOVED = {"migration", "hub", "lease", "moving", "role_namespace"}

@@ -13,7 +13,7 @@ from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory_postgres.offline import OfflineReads
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = [pytest.mark.postgres]
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 SCOPE = Scope(session="s")
 
 

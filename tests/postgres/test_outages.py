@@ -9,7 +9,7 @@ from tests.postgres.proxy import Proxy
 from tests.server.hubs import short_folder
 from tests.stress.processes import client_of, hub_of
 
-pytestmark = [pytest.mark.postgres, pytest.mark.anyio]
+pytestmark = [pytest.mark.postgres, pytest.mark.anyio, pytest.mark.daily]
 AWAY = "the database cannot be reached"
 
 

@@ -16,7 +16,7 @@ from tests.server.raw import started
 
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 SECRET = "s3cr3t-of-nobody"  # noqa: S105 - it opens nothing
 

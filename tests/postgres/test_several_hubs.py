@@ -16,7 +16,7 @@ from tests.stress.clients import Places, audit, one_call
 from tests.stress.hubs import check_hubs, machines
 from tests.stress.processes import hub_of, until
 
-pytestmark = [pytest.mark.postgres, pytest.mark.anyio]
+pytestmark = [pytest.mark.postgres, pytest.mark.anyio, pytest.mark.daily]
 STATIC = ("--embedder", "static")
 
 

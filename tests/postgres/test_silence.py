@@ -18,7 +18,7 @@ from hybrid_memory_postgres.connections import EVERYTHING, Connections
 from hybrid_memory_postgres.hints import CHANNEL, Announcer
 from hybrid_memory_postgres.store import PostgresStore
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 LOCK = "SELECT 1 FROM namespace WHERE name = 'default' FOR UPDATE"

@@ -16,7 +16,7 @@ from hybrid_memory_postgres import target
 from hybrid_memory_postgres.connections import EVERYTHING, Connections
 from hybrid_memory_postgres.target import target_of
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.daily]
 
 HOST = "db.example"
 SECRET = "s3cr3t-of-nobody"  # noqa: S105 - it opens a server of the test's own

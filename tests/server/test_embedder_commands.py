@@ -158,6 +158,7 @@ def test_the_status_tells_what_the_vectors_are_of(home):
     assert "vectors of" in run("embedder", "status", "--home", home).output
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
     (home / "config.toml").write_text("# mine\nsensory_buffer = 3  # small\n", encoding="utf-8")

@@ -43,6 +43,7 @@ def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatc
         assert "note" not in found
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tmp_path, monkeypatch):
     tiny = write_tiny_model(tmp_path)
@@ -60,6 +61,7 @@ def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tm
         assert found["memories"][0]["text"] == PUPPY
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_server_moves_a_store_of_an_earlier_version_to_the_default(tmp_path, monkeypatch):
     with started(tmp_path, program=("-c", IMPATIENT)) as client:
@@ -77,6 +79,7 @@ def test_a_server_moves_a_store_of_an_earlier_version_to_the_default(tmp_path, m
         assert "Minka" in found["memories"][0]["text"]
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_missing_model_is_said_in_the_answers(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", f"fastembed:{tmp_path / 'absent'}")

@@ -53,6 +53,7 @@ def test_nobody_is_connected_to_a_hub_that_was_left_behind(home):
     assert json.loads(run(home, "status", "--json"))["clients"] == []
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_other_settings_count_at_once(home, monkeypatch):
     run(home, "remember", "Ada lives in Berlin")
@@ -64,6 +65,7 @@ def test_other_settings_count_at_once(home, monkeypatch):
     run(home, "remember", "Bob's key is AKIAIOSFODNN7EXAMPLE", code=1)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_what_needs_the_store_alone_goes_on_after_a_hub_that_was_left_behind(home):
     run(home, "remember", "Ada lives in Berlin")
@@ -75,6 +77,7 @@ def test_what_needs_the_store_alone_goes_on_after_a_hub_that_was_left_behind(hom
     assert "Berlin" in run(home, "recall", "Where does Ada live?")
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_command_does_it_itself_where_no_hub_can_be_started(home):
     no_hubs = (

@@ -103,6 +103,7 @@ class Client:
         return [whose for whose, fact in FACTS.items() if fact in texts]
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_the_page_shows_who_sees_what(home, tmp_path):
     store = tmp_path / "store"

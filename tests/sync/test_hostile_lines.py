@@ -183,6 +183,7 @@ VALUES = st.recursive(
 PLACES = [(line, path) for line in LINES[:-1] for path in paths(line)]
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=12))

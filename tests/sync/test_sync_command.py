@@ -89,6 +89,7 @@ def holding(words, *places):
     return sorted({file.parent.name for file in files if words.encode() in file.read_bytes()})
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.parametrize("erasing", [("purge",), ("redact", "--words")])
 def test_what_another_machine_erased_leaves_the_files_of_this_one_and_its_backups_when_asked(
@@ -135,6 +136,7 @@ def test_the_folders_of_a_store_are_told(home, folder, command):
     assert str(folder) in run(command, "--home", home).output
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_person_reads_whose_files_hold_purged_words(home, folder, tmp_path):
     other = tmp_path / "other"

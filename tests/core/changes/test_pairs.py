@@ -161,6 +161,35 @@ def test_what_is_answered_changes_what_is_seen_of_a_pair(new, earlier, answered)
     assert (alone != behind).any()
 
 
+def answering(text, answers, terms):
+    """A statement that answers the assistant, whose words are as far from all earlier ones as the next."""
+    new = said(text)
+    return replace(new, answers=answers, answered=frozenset(terms), behind=new.vector)
+
+
+def test_what_the_assistant_said_again_is_likelier_changed():
+    old, other = said("110 g of kibble for Biscuit", terms=(1, 2)), said("Swim days are Tuesdays", terms=(3, 4))
+    new = answering("90, she was over", "Biscuit gets 110 g of kibble.", (1, 2))
+    odds = load_changes().regressed(new, [old, other], dict.fromkeys((1, 2, 3, 4), 0.5), USUAL)[1]
+    assert odds[0] > odds[1]
+
+
+def test_a_figure_that_the_assistant_said_again_and_the_person_did_not_is_seen():
+    old = said("110 g for Biscuit")
+    right, wrong = (
+        pair_features(answering(one, "Biscuit gets 110 g.", ()), [old], {}, USUAL, (0.0, 0.0))
+        for one in ("yes, 110 g", "no, 90 g")
+    )
+    assert right[0, -1] < wrong[0, -1]
+
+
+@given(statements, st.lists(statements, min_size=1, max_size=6), statements)
+def test_all_that_is_seen_of_an_answer_is_a_share_or_a_cosine(new, earlier, answered):
+    new = replace(new, answers=answered.text, answered=answered.terms, behind=answered.vector)
+    seen = pair_features(new, earlier, dict.fromkeys(range(1, 10), 0.3), USUAL, (0.5, 0.5))[:, -8:]
+    assert (np.abs(seen) <= 1.001).all()
+
+
 def test_the_same_words_are_read_otherwise_behind_another_question():
     monday, pool = (
         read_in_context(["We use npm"], "no, pnpm", one) for one in ("npm install, then?", "The pool is open.")

@@ -223,6 +223,7 @@ def test_a_store_without_the_setting_keeps_the_model(tmp_path, minilm):
     service.close()
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["uninstalled", "changed"])
 def test_a_store_whose_model_is_gone_answers_by_words_and_has_its_vectors_again_when_it_is_back(

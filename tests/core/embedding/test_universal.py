@@ -95,6 +95,7 @@ def test_no_texts_give_no_rows(embedder):
     assert embedder.embed([]).shape == (0, 384)
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @given(st.text(max_size=60))
 def test_any_text_can_be_cut(encoder, text):
@@ -126,6 +127,7 @@ def test_a_damaged_cache_is_made_again(embedder, tmp_path):
     assert file.stat().st_size > 80_000_000
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_without_a_place_for_the_cache_the_model_is_loaded_all_the_same(embedder, tmp_path):
     (tmp_path / "file").write_bytes(b"")

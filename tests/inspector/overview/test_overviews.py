@@ -65,6 +65,7 @@ def test_a_replaced_memory_stays_on_the_map_with_its_end(service):
     assert drawn.rows.ended_at[0] == drawn.rows.written_at[1]
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_memories_that_were_on_the_map_keep_their_places(service):
     say(service, *(f"Note {number} speaks of thing {number % 5}." for number in range(30)))

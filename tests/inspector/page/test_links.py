@@ -51,6 +51,7 @@ def links_of(text):
     return {unescape(one) for one in LINK.findall(text)}
 
 
+@pytest.mark.daily
 def test_every_link_leads_to_a_page(full):
     waiting = {view.path for view in VIEWS if "{" not in view.path}
     seen: dict[str, int] = {}

@@ -13,6 +13,7 @@ from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service.memory_service import MemoryService
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_the_id_of_a_memory_is_completed(tmp_path):
     service = MemoryService.open(tmp_path / "store", clock=SystemClock(), random_source=SystemRandomSource())

@@ -347,6 +347,7 @@ main()
 """
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="another way of interrupting")
 def test_ctrl_c_leaves_no_copy(real, tmp_path):

@@ -288,6 +288,7 @@ def test_a_deep_text_is_no_trouble():
     assert uninstall(installed, SERVERS, deep) == deep
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_text_of_many_megabytes_is_changed_at_once():
     projects = {f"/home/ada/{number}": {"history": ["word " * 40] * 10} for number in range(3_000)}

@@ -77,6 +77,7 @@ def session(tmp_path_factory):
     }
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_the_session_remembered(session):
     assert all(kept in session["context"] for kept in ("tabs instead of spaces", "PostgreSQL", "Nora lives in Graz"))

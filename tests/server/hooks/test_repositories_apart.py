@@ -85,16 +85,16 @@ def brief(home, folder, session, client="claude-code"):
     return Conversation(home, client, session, folder).start()
 
 
-def each_once(*cases):
-    """Return every client with the first case and every case with the first client; the other pairs run daily."""
+def of_every_client(*cases):
+    """Return every client with every case; all but those of the first client run daily."""
     return [
-        pytest.param(client, case, marks=[] if client == CLIENTS[0] or case == cases[0] else [pytest.mark.daily])
+        pytest.param(client, case, marks=[] if client == CLIENTS[0] else [pytest.mark.daily])
         for client in CLIENTS
         for case in cases
     ]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", [CLIENTS[0], *(pytest.param(one, marks=pytest.mark.daily) for one in CLIENTS[1:])])
 def test_what_is_said_in_one_repository_is_not_in_the_brief_of_another(home, repositories, client):
     contoso, blog = repositories
     talk = Conversation(home, client, "first", contoso / "src")
@@ -145,7 +145,7 @@ def test_a_server_of_another_repository_finds_none_of_its_memories_by_any_tool(h
     assert "Oracle" not in json.dumps(answers)
 
 
-@pytest.mark.parametrize(("client", "event"), each_once("prompt", "stop", "pre-compact", "session-end"))
+@pytest.mark.parametrize(("client", "event"), of_every_client("prompt", "stop", "pre-compact", "session-end"))
 def test_a_conversation_that_goes_to_another_folder_stays_where_it_began(home, repositories, client, event):
     contoso, blog = repositories
     talk = Conversation(home, client, "first", contoso)
@@ -159,7 +159,7 @@ def test_a_conversation_that_goes_to_another_folder_stays_where_it_began(home, r
     assert seen == [True, False, False]
 
 
-@pytest.mark.parametrize(("client", "switch"), each_once("off = true", "read_only = true"))
+@pytest.mark.parametrize(("client", "switch"), of_every_client("off = true", "read_only = true"))
 def test_no_cd_gets_past_the_switches_of_the_folder_where_a_conversation_began(home, repositories, client, switch):
     contoso, blog = repositories
     (contoso / MARKER).write_text(switch + "\n")
@@ -172,6 +172,7 @@ def test_no_cd_gets_past_the_switches_of_the_folder_where_a_conversation_began(h
     assert not any("Oracle" in one or "Hugo" in one for one in seen)
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_where_hooks_come_late_the_transcript_says_where_a_conversation_began(home, repositories, client):
     contoso, blog = repositories
@@ -181,6 +182,7 @@ def test_where_hooks_come_late_the_transcript_says_where_a_conversation_began(ho
     assert seen == [True, False, False]
 
 
+@pytest.mark.daily
 def test_a_conversation_that_is_resumed_elsewhere_stays_where_it_began(home, repositories):
     contoso, blog = repositories
     talk = Conversation(home, "codex", "first", contoso)
@@ -191,6 +193,7 @@ def test_a_conversation_that_is_resumed_elsewhere_stays_where_it_began(home, rep
     assert seen == [True, False]
 
 
+@pytest.mark.daily
 def test_the_next_conversation_of_a_client_that_names_none_begins_in_its_own_folder(home, repositories):
     contoso, blog = repositories
     Conversation(home, "gemini", "", contoso).start()
@@ -201,6 +204,7 @@ def test_the_next_conversation_of_a_client_that_names_none_begins_in_its_own_fol
     assert seen == [False, True]
 
 
+@pytest.mark.daily
 def test_words_that_wait_for_a_hub_are_the_repositorys_though_its_folder_is_gone(home, repositories):
     contoso, blog = repositories
     stop_hub(home)
@@ -213,6 +217,7 @@ def test_words_that_wait_for_a_hub_are_the_repositorys_though_its_folder_is_gone
     assert [*seen, "Oracle" in brief(home, contoso, "back")] == [False, False, True]
 
 
+@pytest.mark.daily
 def test_a_repository_that_is_deleted_during_a_conversation_keeps_its_words_to_itself(home, repositories):
     contoso, blog = repositories
     talk = Talk(home, "first", folder=contoso)

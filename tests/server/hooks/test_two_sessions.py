@@ -459,6 +459,7 @@ def test_a_brief_has_most_of_forty_statements_within_its_tokens(home, service):
     assert estimate_tokens(context) <= 1_000
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_project_whose_marker_is_gone_outlives_the_hub(home):
     """Over real processes: the relay tells the next hub."""

@@ -128,6 +128,7 @@ def serving(home, token, *more):
         process.stderr.close()
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_session_of_the_older_protocol_keeps_its_subscription_over_a_kill_and_stays_ended(tmp_path, token):
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}

@@ -173,6 +173,7 @@ def test_a_flood_of_one_client_leaves_room_for_another(home, service):
         assert len([flood.answer() for _ in range(40)]) == 40
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_client_that_does_not_read_holds_nobody_up_and_gets_all_when_it_reads(hub, service):
     memory = service.keep("x" * 300_000)  # ten of them are more than sockets hold
@@ -183,6 +184,7 @@ def test_a_client_that_does_not_read_holds_nobody_up_and_gets_all_when_it_reads(
         assert sorted(slow.answer()[0] for _ in range(10)) == list(range(1, 11))
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_messages_of_megabytes_pass_both_ways(hub, service):
     memory = service.keep("x" * 1_100_000)

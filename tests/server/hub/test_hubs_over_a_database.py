@@ -15,6 +15,7 @@ from hybrid_memory_mcp.cli.commands import app
 pytestmark = [
     pytest.mark.postgres,
     pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets"),
+    pytest.mark.daily,
 ]
 
 SECRET = "tulip-9313"  # noqa: S105 - of nobody: the tests' server asks for none

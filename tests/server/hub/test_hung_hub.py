@@ -72,6 +72,7 @@ def test_a_client_that_comes_beside_a_stopped_hub_is_initialized(store):
         assert hub_of(store) != stopped
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_a_command_beside_a_stopped_hub_says_so_and_is_done(store):
     with relay(store) as client:

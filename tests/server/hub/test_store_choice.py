@@ -12,7 +12,7 @@ from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.chosen_store import chosen_store, without_secret
 from hybrid_memory_mcp.relay.connecting import connect
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets"), pytest.mark.daily]
 
 ADDRESS = "postgresql://hub@db.example/team"
 SECRET = "tulip-9313"  # noqa: S105 - of nobody

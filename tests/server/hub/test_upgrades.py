@@ -132,6 +132,7 @@ def test_calls_in_flight_while_a_hub_is_replaced_are_done_once(home, later, tmp_
     assert sorted(row["content"] for row in rows if "hive" in row.get("content", "")) == sorted(written)
 
 
+@pytest.mark.daily
 def test_an_older_client_hears_what_to_restart_and_keeps_no_hub_that_would_refuse_newer_ones(home, later):
     with started(home, alone=False, environment=later) as newer, relay(home) as client:
         newer.initialize()
@@ -149,6 +150,7 @@ def test_an_older_client_hears_what_to_restart_and_keeps_no_hub_that_would_refus
         assert texts(newer) == ["Ada keeps bees", "Bo keeps goats", "Di keeps ducks", "Ed keeps cats"]
 
 
+@pytest.mark.daily
 def test_a_newer_command_replaces_the_hub_and_the_clients_go_on(home, later):
     with relay(home) as client:
         client.initialize()
@@ -160,6 +162,7 @@ def test_a_newer_command_replaces_the_hub_and_the_clients_go_on(home, later):
         assert hub_of(home) != former
 
 
+@pytest.mark.daily
 def test_an_older_http_server_does_not_end_the_hub_of_a_newer_program(home, later):
     with started(home, alone=False, environment=later) as newer:
         newer.initialize()

@@ -160,6 +160,7 @@ def test_a_note_with_none_of_the_words_is_cut_behind_its_beginning():
     assert ANSWERED.startswith(structured["memories"][0]["text"].removesuffix("…[cut; read by ids]"))
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
