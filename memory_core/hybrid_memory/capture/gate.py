@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.capture.others_words import holds_others_words, signs_of_others_words
+from hybrid_memory.capture.replies import load_replies, reply_chances, reply_features
 from hybrid_memory.language.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Gate:
 
     From ``threshold`` on a sentence is kept, from ``strict`` on in a message that may hold somebody else's words. ``pasted`` are the
     networks for that chance of a message, which counts from ``others`` on; from ``pasted_from`` on nothing of it is kept.
+
+    ``replies`` are the weights for a message that replies to a question (`replies`).
     """
 
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
@@ -83,14 +86,24 @@ class Gate:
     adapted: Mapping[str, NDArray[np.float32]]
     kinds: NDArray[np.float32]
     pasted: Mapping[str, NDArray[np.float32]]
+    replies: NDArray[np.float32]
     threshold: float
     strict: float
     others: float
     pasted_from: float
 
-    def judged(self, sentences: Sequence[Sentence], message: str) -> JudgedMessage:
-        """Judge the sentences of a message."""
-        return self.judged_messages([(sentences, message)])[0]
+    def judged(self, sentences: Sequence[Sentence], message: str, question: str = "") -> JudgedMessage:
+        """Judge the sentences of a message, behind the ``question`` of the assistant that it replies to, if it does.
+
+        What the assistant asked does not count where the message may hold somebody else's words.
+        """
+        judged = self.judged_messages([(sentences, message)])[0]
+        if not question or not sentences or judged.threshold > self.threshold:
+            return judged
+        rows = reply_features(sentences, message, question, self.vectors, self.in_context)
+        chances = reply_chances(rows, self.replies)
+        behind = (replace(one, chance=float(chance)) for one, chance in zip(judged.sentences, chances, strict=True))
+        return replace(judged, sentences=tuple(behind))
 
     def judged_messages(self, messages: Sequence[Told]) -> list[JudgedMessage]:
         """Judge the sentences of some messages together: all texts go through the encoders at once."""
@@ -275,6 +288,7 @@ def load_gate(vectors: Callable[[Sequence[str]], NDArray[np.float32]]) -> Gate:
         adapted=model.adapted,
         kinds=model.kinds,
         pasted=model.pasted,
+        replies=load_replies(),
         **model.limits,
     )
 

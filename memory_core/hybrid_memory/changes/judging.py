@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -59,6 +59,7 @@ def likely_changes(
     fetch: Fetch,
     now: datetime,
     vector_of: Callable[[str], NDArray[np.float32] | None],
+    terms_of: Callable[[str], Iterable[int]],
 ) -> list[LikelyChange]:
     """Return the earlier memories that a prepared write likely changes, the likeliest first.
 
@@ -76,6 +77,7 @@ def likely_changes(
         at=request.occurred_at or now,
         session=prepared.session,
         answers=answers,
+        answered=frozenset(terms_of(answers)) if answers else frozenset(),
         behind=vector_of(f"{answers} {request.content}") if answers else None,
     )
     least = model.corrected if request.corrects else model.linked
@@ -120,7 +122,9 @@ def may_change(request: WriteRequest) -> bool:
 
 def earlier_statements(index: NamespaceIndex, fetch: Fetch, new: Statement, now: datetime, *, in_passing: bool) -> Near:
     """Return the short statements, told before a new one, that are nearest to it."""
-    found = index.nearest_statements(new.vector, new.behind, new.terms, new.session, now, in_passing=in_passing)
+    found = index.nearest_statements(
+        new.vector, new.behind, new.terms | new.answered, new.session, now, in_passing=in_passing
+    )
     memories: Mapping[MemoryId, Memory] = index.memories(found.ids, fetch) if found.ids else {}
     kept: list[Memory] = []
     statements: list[Statement] = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -55,7 +55,8 @@ Usual = tuple[float, float]
 class Statement:
     """A statement as the model sees it: words, unit vector, the hashes of its terms, when it was said and in which conversation.
 
-    A new one may answer the assistant: ``answers`` is what that said, ``behind`` the unit vector of both together.
+    A new one may answer the assistant: ``answers`` is what that said, ``answered`` the hashes of its terms, ``behind`` the unit vector of
+    both together.
     """
 
     text: str
@@ -64,6 +65,7 @@ class Statement:
     at: datetime
     session: str
     answers: str = ""
+    answered: frozenset[int] = frozenset()
     behind: NDArray[np.float32] | None = None
 
 
@@ -176,15 +178,15 @@ def pair_features(
     mean, spread = usual[0], max(usual[1], _LEAST_SPREAD)
     cosines = _cosines(new.vector, earlier)
     shared = [new.terms & one.terms for one in earlier]
-    weights = np.array([sum(rarity.get(term, 0.0) for term in one) for one in shared], np.float32)
+    weights = np.array([_weight(one, rarity) for one in shared], np.float32)
     by_vector, by_words = _ranks(cosines), _ranks(weights)
-    own = sum(rarity.get(term, 0.0) for term in new.terms) or 1.0
+    own = _weight(new.terms, rarity) or 1.0
     figures, names = _found(_FIGURES, new.text), _found(_NAME, new.text)
     words_of_new = min(len(new.terms), _MOST_WORDS) / _MOST_WORDS
     rows = []
     for place, old in enumerate(earlier):
         cosine, weight = float(cosines[place]), float(weights[place])
-        of_old = weight / (sum(rarity.get(term, 0.0) for term in old.terms) or 1.0)
+        of_old = weight / (_weight(old.terms, rarity) or 1.0)
         rarest = max((rarity.get(term, 0.0) for term in shared[place]), default=0.0)
         here = old.session == new.session
         said_since = sum(other.session == new.session and other.at > old.at for other in earlier) if here else 0
@@ -221,17 +223,40 @@ def pair_features(
                 mean,
             )
         )
-    found: NDArray[np.float32] = np.concatenate((np.array(rows), _answering(new, earlier, change)), 1, dtype=np.float32)
+    found: NDArray[np.float32] = np.concatenate(
+        (np.array(rows), _answering(new, earlier, rarity, change)), 1, dtype=np.float32
+    )
     return found
 
 
-def _answering(new: Statement, earlier: Sequence[Statement], change: float) -> NDArray[np.float32]:
-    """Return (earlier statements, features): how near they are to a new one and what it answers, nothing where it answers nothing."""
+def _answering(
+    new: Statement, earlier: Sequence[Statement], rarity: Mapping[int, float], change: float
+) -> NDArray[np.float32]:
+    """Return (earlier statements, features): how near they are to a new one and what it answers, nothing where it answers nothing.
+
+    An assistant often says what it knows of an earlier statement ("110 g for Biscuit, as always"), and is put right ("90").
+    """
     if new.behind is None:
-        return np.zeros((len(earlier), 4), np.float32)
+        return np.zeros((len(earlier), 8), np.float32)
     cosines = _cosines(new.behind, earlier)
     near = 1 / (1 + np.array(_ranks(cosines), np.float32))
-    return np.stack((np.ones_like(near), cosines, near, change * near), axis=1)
+    repeated = np.array(
+        [_weight(new.answered & one.terms, rarity) / (_weight(one.terms, rarity) or 1) for one in earlier]
+    )
+    said, figures = _found(_FIGURES, new.answers), _found(_FIGURES, new.text)
+    told = [_found(_FIGURES, one.text) for one in earlier]
+    same = np.array([not said.isdisjoint(one) for one in told])
+    other = np.array([bool(figures) and figures.isdisjoint(one) for one in told])
+    first = repeated >= max(repeated.max(), 0.01)
+    return np.stack(
+        (np.ones_like(near), cosines, near, change * near, repeated, first, same, same & other),
+        axis=1,
+        dtype=np.float32,
+    )
+
+
+def _weight(terms: Iterable[int], rarity: Mapping[int, float]) -> float:
+    return sum(rarity.get(term, 0.0) for term in terms)
 
 
 @cache

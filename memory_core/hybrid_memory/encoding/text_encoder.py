@@ -17,6 +17,7 @@ from hybrid_memory.embedding.passages import passages_of
 from hybrid_memory.embedding.registry import is_multilingual
 from hybrid_memory.encoding.word_encoding import encode_words, searchable_text
 from hybrid_memory.errors import EmbedderUnavailable
+from hybrid_memory.language.languages import language_of
 from hybrid_memory.language.text import content_hash, dense_text
 from hybrid_memory.model import EncodedText, Memory
 from hybrid_memory.store.writing import SetVector
@@ -125,6 +126,10 @@ class TextEncoder:
         except EmbedderUnavailable as error:
             self._active, self._problem = None, str(error)
             return None
+
+    def terms(self, text: str) -> tuple[int, ...]:
+        """Return the hashes of the terms of a text, as the store's statements hold them."""
+        return self._store.hasher.terms(text, language_of(text))
 
     def active(self) -> Embedder | None:
         """Return the embedder whose vectors the store holds; None while it is not at hand. A new store gets the target."""

@@ -334,7 +334,8 @@ class MemoryService:
         """Return what a write likely changes; nothing where the store cannot be read, which is for the write to say."""
         with suppress(StoreError):
             index = self._index_cache.get_all(scope.namespaces)
-            return likely_changes(model, prepared, index, reads.fetch_of(self.store, scope), now, self._encoder.vector)
+            fetch, encoder = reads.fetch_of(self.store, scope), self._encoder
+            return likely_changes(model, prepared, index, fetch, now, encoder.vector, encoder.terms)
         return []
 
     @shared

@@ -57,6 +57,7 @@ def sure_of(chance, threshold=0.6, strict=0.9, pasted=0.2, adapted=None, first=0
         adapted=always(chance if adapted is None else adapted, 2 + 14 + 1),
         kinds=kinds,
         pasted=always(pasted, 1 + 21 + 1),
+        replies=np.array([0, 0, 0, np.log(chance / (1 - chance))], np.float32),
         threshold=threshold,
         strict=strict,
         others=0.1,
