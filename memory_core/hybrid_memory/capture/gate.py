@@ -93,17 +93,20 @@ class Gate:
     pasted_from: float
 
     def judged(self, sentences: Sequence[Sentence], message: str, question: str = "") -> JudgedMessage:
-        """Judge the sentences of a message, behind the ``question`` of the assistant that it replies to, if it does.
+        """Judge the sentences of a message, alone and behind the ``question`` of the assistant; the higher chance counts.
 
-        What the assistant asked does not count where the message may hold somebody else's words.
+        Many a question is passed over ("Shall I commit this?"), so it makes nothing less likely. It does not count where the message may
+        hold somebody else's words.
         """
         judged = self.judged_messages([(sentences, message)])[0]
         if not question or not sentences or judged.threshold > self.threshold:
             return judged
         rows = reply_features(sentences, message, question, self.vectors, self.in_context)
         chances = reply_chances(rows, self.replies)
-        behind = (replace(one, chance=float(chance)) for one, chance in zip(judged.sentences, chances, strict=True))
-        return replace(judged, sentences=tuple(behind))
+        both = zip(judged.sentences, chances, strict=True)
+        return replace(
+            judged, sentences=tuple(replace(one, chance=max(one.chance, float(behind))) for one, behind in both)
+        )
 
     def judged_messages(self, messages: Sequence[Told]) -> list[JudgedMessage]:
         """Judge the sentences of some messages together: all texts go through the encoders at once."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture.sentences import Sentence, sentence_of, sentences
+from hybrid_memory.language.lazy_pattern import LazyPattern
+from hybrid_memory.secret_detection.passwords import may_hold_keys, may_hold_passwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,14 +23,25 @@ if TYPE_CHECKING:
 REPLIES = Path(__file__).with_name("data") / "replies.npz"
 _LONGEST = 300  # characters of a question
 _VECTOR_WEIGHT = 3.0  # as in `gate`
+_AROUND = LazyPattern(r"^[^\w¿]+|[^\w?？؟]+$")
+_PIN = LazyPattern(r"\bpin\b")
 
 
 def question_of(answers: str) -> str:
-    """Return the question at the end of what the assistant said; "" if it does not end with one, or with one of over 300 characters."""
-    said = list(sentences(" ".join(answers.split())))
-    if not said or not said[-1].asks or len(said[-1].raw) > _LONGEST:
+    """Return the question that ends what the assistant said; "" if it does not end with one.
+
+    One of over 300 characters is none, nor is one for a password or key: the reply then is one, and has to look like it alone.
+    """
+    lines = [line for line in answers.splitlines() if line.strip()]
+    # What is written around a question (emphasis, a quotation mark, an emoji) ends it no less.
+    said = list(sentences(_AROUND.sub("", lines[-1]).replace("؟", "?"))) if lines else []
+    if not said or not said[-1].asks or len(said[-1].raw) > _LONGEST or _asks_for_a_secret(said[-1].low):
         return ""
     return f"{said[-1].raw}?"
+
+
+def _asks_for_a_secret(low: str) -> bool:
+    return may_hold_passwords(low) or may_hold_keys(low) or _PIN.search(low) is not None
 
 
 def reply_features(

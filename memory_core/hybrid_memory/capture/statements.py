@@ -38,7 +38,6 @@ LEAST_OF_RULES = 0.3
 """Chance from which what a rule knows is kept: people say the same words in passing."""
 _LONGEST = 300  # characters of a statement; a longer sentence is a paragraph without dots
 _SHORTEST_WORDS = 2
-_BARE, _BARE_DENSE = 3, 6  # words, and characters of Chinese or Japanese, of a reply that is kept behind its question
 _LONGEST_ANTECEDENT = 120  # characters of a sentence that one with "it" is joined with
 _READ_TURN = 100_000  # characters of a turn; beyond them nobody typed
 _ALIKE = 0.8  # of the words of two statements, from which the later says the same
@@ -103,12 +102,10 @@ def _read(turn: Turn, kept: list[Statement], passing: list[Statement], gate: Gat
     own = list(own_sentences(text))
     let = None
     if gate is not None and own and len(own) <= MOST_JUDGED:
-        question = "" if announced else question_of(turn.answers)
-        judged = gate.judged(own, text, question)
+        judged = gate.judged(own, text, "" if announced else question_of(turn.answers))
         beside_others = announced or judged.threshold > gate.threshold
         threshold = max(judged.threshold, gate.strict if announced else 0)
-        asked = "" if beside_others else question
-        let = _LetThrough(own, judged.sentences, threshold, beside_others=beside_others, asked=asked)
+        let = _LetThrough(own, judged.sentences, threshold, beside_others=beside_others)
     else:
         beside_others = announced or holds_others_words(text)
     if not any(refusals.takes_message_out(sentence) for sentence in own):
@@ -116,14 +113,12 @@ def _read(turn: Turn, kept: list[Statement], passing: list[Statement], gate: Gat
 
 
 class _LetThrough:
-    """What a gate makes of the sentences of one message, which replies to what the assistant ``asked``."""
+    """What a gate makes of the sentences of one message."""
 
     def __init__(
-        self, own: Sequence[Sentence], judged: Sequence[Judged], threshold: float, *, beside_others: bool, asked: str
+        self, own: Sequence[Sentence], judged: Sequence[Judged], threshold: float, *, beside_others: bool
     ) -> None:
         self._judged = dict(zip((one.raw for one in own), judged, strict=True))
-        self._bare = own[0] if asked and _is_bare(own[0]) else None
-        self._asked = asked
         self._threshold = threshold
         self._least = threshold if beside_others else LEAST_OF_RULES
 
@@ -136,13 +131,9 @@ class _LetThrough:
         joined = None
         if before is not None and leans(sentence.low) and len(before.raw) <= _LONGEST_ANTECEDENT:
             end = "?" if before.asks else "。" if sentence.dense else "."
-            whole = sentence_of(f"{self.shown(before).raw}{end}{'' if sentence.dense else ' '}{sentence.raw}")
+            whole = sentence_of(f"{before.raw}{end}{'' if sentence.dense else ' '}{sentence.raw}")
             joined = _made(whole, judged.kind, importance, turn)
-        return joined or _made(self.shown(sentence), judged.kind, importance, turn)
-
-    def shown(self, sentence: Sentence) -> Sentence:
-        """Return a sentence as it is kept: a reply that says little alone behind its question, which no rule reads."""
-        return sentence_of(f"{self._asked} {sentence.raw}") if sentence is self._bare else sentence
+        return joined or _made(sentence, judged.kind, importance, turn)
 
     def chance(self, sentence: Sentence) -> float:
         """Return the chance that a sentence is worth keeping."""
@@ -152,13 +143,6 @@ class _LetThrough:
     def refuses(self, sentence: Sentence) -> bool:
         """Return True for what a rule knows, if it is hardly worth keeping: in a message of others' words it has to be very likely."""
         return self.chance(sentence) < self._least
-
-
-def _is_bare(sentence: Sentence) -> bool:
-    """Return True for a reply of a word or three ("biscuit"), which is kept behind its question; one that says "no" corrects."""
-    if rules.corrects(sentence.low) or _only_corrects(sentence.low):
-        return False
-    return len(sentence.raw) <= _BARE_DENSE if sentence.dense else len(sentence.raw.split()) <= _BARE
 
 
 def _read_sentences(
@@ -208,7 +192,6 @@ def _episodes(runs: Iterable[Sequence[Sentence]], turn: Turn, let: _LetThrough |
         texts: list[tuple[str, float]] = []
         for one in run:
             chance = _UNJUDGED_EPISODE if let is None else let.chance(one)
-            one = one if let is None else let.shown(one)  # noqa: PLW2901 - as it is kept
             end = "。" if one.dense else ". "
             if texts and len(texts[-1][0]) + len(end) + len(one.raw) <= _LONGEST:
                 text, best = texts.pop()
