@@ -71,6 +71,7 @@ def test_the_labels_above_a_list_stand_on_one_line(visit, life, path):
     assert len({round(one.bounding_box()["y"]) for one in labels.all()}) == 1
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("path", MENU)
 def test_a_view_of_the_first_day_teaches_instead_of_being_empty(visit, nothing_yet, path):
     seen = visit(nothing_yet, size=WIDE)

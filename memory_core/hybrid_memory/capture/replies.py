@@ -30,7 +30,7 @@ _PIN = LazyPattern(r"\bpin\b")
 def question_of(answers: str) -> str:
     """Return the question that ends what the assistant said; "" if it does not end with one.
 
-    One of over 300 characters is none, nor is one for a password or key: the reply then is one, and has to look like it alone.
+    A question of over 300 characters counts as none. So does one for a password or key: that makes no answer worth keeping.
     """
     lines = [line for line in answers.splitlines() if line.strip()]
     # What is written around a question (emphasis, a quotation mark, an emoji) ends it no less.
