@@ -20,6 +20,7 @@ from tests.postgres.fixtures import (  # noqa: F401 - fixtures for all tests
     postgres_server,
 )
 
+from hybrid_memory.settings import limit_threads
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
 # The processes that tests start share the compiled modules: each would compile all of its imports again.
@@ -28,6 +29,9 @@ sys.dont_write_bytecode = False
 
 # The smallest table, which is there at once: what tests are about is seldom the vectors. Those about the default have `universal_cache`.
 os.environ["HYBRID_MEMORY_EMBEDDER"] = "static"  # noqa: TID251 - as above
+
+# As in the server's process; tests that run side by side would wait for each other's threads.
+limit_threads()
 
 # A shell that runs tests in the background has Ctrl-C ignored by all that they start, which some of them end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
