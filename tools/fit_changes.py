@@ -205,9 +205,8 @@ def played(lives: Mapping[str, Sequence[Told]], embedder: UniversalEmbedder) -> 
                 ),
             )
             wanted = sum(how in CHANGES for how in one.changes.values())
-            for new, earlier, rarity, usual in _Watcher.seen[
-                :1
-            ]:  # then it is asked about what was said in passing: nothing
+            # The second time it is asked about what was said in passing, of which a life has nothing.
+            for new, earlier, rarity, usual in _Watcher.seen[:1]:
                 how = [one.changes.get(name_of.get(other.text, ""), "") for other in earlier]
                 found.append(Example(life, new, earlier, rarity, usual, how, wanted))
             name_of[one.text] = one.name

@@ -215,28 +215,28 @@ class SqlSync:
 
     def _reading(self) -> AbstractContextManager[Session]:
         """Give a session in which each statement sees the newest committed state."""
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def _snapshot(self) -> AbstractContextManager[Session]:
         """Give a session of one moment."""
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def _changing(self) -> AbstractContextManager[Session]:
         """Give a session in a transaction, which is committed when the block ends."""
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def _number(self, session: Session) -> int:
         """Return the number of the last step that may have changed items."""
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def _set_folder(self, session: Session, folder: str, namespace: str, mark: FolderMark) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def _know(self, session: Session, folder: str, segments: Sequence[str]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def _hear_usage(self, session: Session, namespace: str, usage: Mapping[MemoryId, Usage]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def notes(self) -> dict[str, str]:
         """Return what was noted, by name."""
